@@ -1,0 +1,1 @@
+"""A bot package becomes a running, limited, killable process, or an explained refusal."""

@@ -1,0 +1,111 @@
+"""The contract of a sandbox: start a bot's program under limits, meter it, end it for certain.
+
+The referee's poll loop owns the pipes and the clock; a sandbox owns the process. Nothing here
+reads a message or judges a bot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+__all__ = ("BotProcess", "ExitStatus", "ProcessLimits", "Sandbox")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessLimits:
+    """What one bot process may use."""
+
+    memory_mb: int = 256
+    """Resident memory of all its processes together with what it wrote to /tmp."""
+    tmp_mb: int = 16
+    """Size of its private /tmp."""
+    processes: int = 64
+    """Processes and threads at the same time."""
+    cpu_seconds: int | None = None
+    """CPU seconds of one process over its life, or None for no such limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitStatus:
+    """How a process ended and what it had used."""
+
+    code: int | None
+    """Exit code, None when a signal ended it or the end is unknown."""
+    signal: int | None
+    killed_by_us: bool
+    cpu_ms: float
+    peak_memory_mb: float
+
+    def in_words(self) -> str:
+        """`exited with code 3`, `killed by SIGSEGV`, `stopped by the runner` ..."""
+        ...
+
+
+class BotProcess(Protocol):
+    """A running bot. Its three pipes are non-blocking file descriptors of ours."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+
+    def cpu_ns(self) -> int:
+        """CPU time used so far by the bot's main process, all threads, nanoseconds."""
+        ...
+
+    def memory_mb(self) -> float:
+        """Memory of all its processes now plus its files in /tmp, mebibytes."""
+        ...
+
+    def tmp_files(self) -> int:
+        """Number of files in its private /tmp (0 where it has none)."""
+        ...
+
+    def kill(self) -> None:
+        """SIGKILL everything the bot started; returns at once; may be called again."""
+        ...
+
+    def close(self, grace_ms: int = 200) -> ExitStatus:
+        """End the process for certain: close stdin, wait `grace_ms`, kill, reap, close the pipes.
+
+        Never blocks longer than the grace plus two seconds; leaves no process and no zombie.
+        """
+        ...
+
+
+class Sandbox(Protocol):
+    """A way to run programs that nobody has to trust."""
+
+    name: str
+    """As recorded in the run: `bwrap`, `none`."""
+
+    def check(self) -> None:
+        """Launch a probe for real.
+
+        Raises:
+            SandboxUnavailable: with the cause found and the exact fix.
+        """
+        ...
+
+    def start(
+        self,
+        package: Path,
+        command: Sequence[str],
+        limits: ProcessLimits,
+        *,
+        writable: bool = False,
+    ) -> BotProcess:
+        """Start `command` in `package`, which the program sees read-only as its folder.
+
+        Args:
+            package: folder with the bot's files, readable by the bot's user.
+            command: program and arguments; the program is looked up in the sandbox's PATH,
+                or relative to the package when it has a slash.
+            limits: what the process may use.
+            writable: let the program write into the folder (builds only).
+
+        Raises:
+            SandboxUnavailable: the sandbox itself did not start; never the bot's fault.
+            BotRefused: the program does not exist inside.
+        """
+        ...
