@@ -267,9 +267,7 @@ class Dam:
     def _score(self, state: DamState, thrown: Event) -> Step[DamState]:
         """DAM-31 to DAM-33, then the next deal with the next starter (DAM-41) or the end."""
         sums = tuple(sum(VALUES[card] for card in row) for row in state.rows)
-        shown = Event(
-            "round", None, {"round": state.round, "rows": state.rows, "sums": sums}
-        )
+        shown = Event("round", None, {"round": state.round, "rows": state.rows, "sums": sums})
         last = state.round == self.n_rounds(state.seats)
         after = msgspec.structs.replace(
             state,

@@ -39,7 +39,6 @@ class ExitStatus:
 
     def in_words(self) -> str:
         """`exited with code 3`, `killed by SIGSEGV`, `stopped by the runner` ..."""
-        ...
 
 
 class BotProcess(Protocol):

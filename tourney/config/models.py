@@ -1,0 +1,97 @@
+"""The config's tables and keys with their defaults and bounds. No file is read here."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ("BotEntry", "Limits", "RunOptions", "Tournament", "TournamentConfig")
+
+NAME = r"^[a-z0-9][a-z0-9-]{0,38}$"
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Tournament(_Table):
+    """What is played."""
+
+    name: Annotated[str, Field(pattern=NAME, description="names the run's folder")]
+    game: Annotated[str, Field(description="a registered game, as `dam`")]
+    seats: Annotated[int, Field(ge=2, le=8, description="bots at a table")] = 2
+    format: Annotated[
+        Literal["round-robin"], Field(description="who meets: every set of `seats` bots")
+    ] = "round-robin"
+    deals: Annotated[
+        int, Field(ge=1, le=10**9, description="rotation groups a pairing, of `seats` matches each")
+    ] = 100
+    seed: Annotated[
+        int | None,
+        Field(description="fixes the secret: reproducible, not secret; leave out for a contest"),
+    ] = None
+    names: Annotated[
+        bool, Field(description="tell bots each other's names instead of seat0, seat1")
+    ] = False
+
+
+class Limits(_Table):
+    """What a bot may use."""
+
+    start_ms: Annotated[int, Field(ge=1, le=600_000, description="from start to `ready`")] = 10_000
+    move_ms: Annotated[int, Field(ge=1, le=600_000, description="for each decision")] = 1_000
+    bank_ms: Annotated[
+        int | None, Field(ge=0, le=3_600_000, description="spare time a match, for slow moves")
+    ] = None
+    memory_mb: Annotated[
+        int, Field(ge=16, le=65_536, description="memory of all its processes and its /tmp")
+    ] = 256
+    tmp_mb: Annotated[int, Field(ge=1, le=65_536, description="size of its private /tmp")] = 16
+    processes: Annotated[int, Field(ge=2, le=4_096, description="processes and threads")] = 64
+    stderr_kb: Annotated[
+        int, Field(ge=1, le=1_048_576, description="kept of its log a match; the rest is dropped")
+    ] = 64
+    grace_ms: Annotated[int, Field(ge=0, le=60_000, description="to exit after `quit`")] = 200
+
+
+class RunOptions(_Table):
+    """Where and how it is played."""
+
+    workers: Annotated[
+        int | Literal["auto"], Field(description="matches at the same time; auto = one a core")
+    ] = "auto"
+    address: Annotated[
+        str, Field(description="`local`, `auto` (a running Ray cluster) or `ray://host:10001`")
+    ] = "local"
+    sandbox: Annotated[str, Field(description="a registered sandbox")] = "bwrap"
+    restart: Annotated[
+        Literal["never", "match", "block"],
+        Field(description="when a bot's process is started anew without a fault"),
+    ] = "never"
+    block_seconds: Annotated[
+        float, Field(gt=0, le=600, description="how much play one call to a worker should hold")
+    ] = 2.0
+    commit_seconds: Annotated[
+        float, Field(gt=0, le=600, description="longest time a finished block waits to be saved")
+    ] = 2.0
+
+
+class BotEntry(_Table):
+    """One entrant."""
+
+    path: Annotated[str, Field(description="package: a folder, .zip or .tar.gz, from this file")]
+    name: Annotated[
+        str | None, Field(pattern=NAME, description="alias, for one package entered twice")
+    ] = None
+    options: Annotated[
+        dict[str, Any], Field(description="handed to the bot in `hello`, as it is")
+    ] = {}
+
+
+class TournamentConfig(_Table):
+    """A whole config file."""
+
+    tournament: Tournament
+    rules: Annotated[dict[str, Any], Field(description="options of the game, by name")] = {}
+    limits: Limits = Limits()
+    run: RunOptions = RunOptions()
+    bot: Annotated[tuple[BotEntry, ...], Field(min_length=2, description="the entrants")]

@@ -1,0 +1,1 @@
+"""The referee: one match as a pure state machine, and the poll loop that plays many."""

@@ -1,0 +1,68 @@
+"""What `run.json` holds: the facts of a run that are not rows."""
+
+import platform
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from tourney import __version__
+from tourney.records import SCHEMA_VERSION
+
+__all__ = ("Host", "RunCounts", "RunInfo", "RunStatus")
+
+RunStatus = Literal["running", "stopped", "finished", "failed"]
+
+
+class Host(msgspec.Struct, kw_only=True):
+    """The machine that drove the run."""
+
+    python: str = msgspec.field(default_factory=platform.python_version)
+    system: str = msgspec.field(default_factory=platform.platform)
+    cores: int = 0
+
+
+class RunCounts(msgspec.Struct, kw_only=True):
+    """How far the run is."""
+
+    groups_total: int = 0
+    groups: int = 0
+    matches_total: int = 0
+    matches: int = 0
+    faults: int = 0
+
+
+class RunInfo(msgspec.Struct, kw_only=True):
+    """The content of `run.json`; rewritten whole, atomically."""
+
+    id: str
+    """Name of the run's folder."""
+    name: str
+    """Name of the tournament in the config."""
+    status: RunStatus
+    game: str
+    rules: Mapping[str, Any]
+    """Every option with its value."""
+    seats: int
+    bots: list[str]
+    """Names in the config's order."""
+    sandbox: str
+    """How bots were confined: `bwrap`, or `none` when somebody asked for that."""
+    workers: int
+    started: str
+    """UTC, ISO 8601."""
+    updated: str
+    commitment: str
+    """SHA-256 of the secret that fixes every card."""
+    secret: str | None = None
+    """The secret in hex, once the run has finished."""
+    counts: RunCounts = msgspec.field(default_factory=RunCounts)
+    digest: str | None = None
+    """SHA-256 over the games in order (no times), once finished: equal runs have equal digests."""
+    seconds: float = 0.0
+    """Wall time of play, over all resumes."""
+    reason: str = ""
+    """Why the run stopped, in a sentence."""
+    host: Host = msgspec.field(default_factory=Host)
+    tourney: str = __version__
+    schema: int = SCHEMA_VERSION
