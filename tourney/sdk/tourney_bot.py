@@ -114,8 +114,8 @@ class Bot:
     options: dict[str, Any] = {}  # noqa: RUF012
     """The bot's own options, from its entry in the tournament's config."""
 
-    def hello(self, message: dict[str, Any]) -> None:
-        """Prepare to play: called once, within the start-up limit. `message` is all of `hello`."""
+    def hello(self) -> None:
+        """Prepare to play: called once, within the start-up limit."""
 
     def start(self, match: Match) -> None:
         """Note that a match begins."""
@@ -205,7 +205,7 @@ class Session:
         bot.rules = message.get("rules", {})
         bot.limits = message.get("limits", {})
         bot.options = message.get("options", {})
-        bot.hello(message)
+        bot.hello()
         ready: dict[str, Any] = {"type": "ready"}
         if bot.batch > 1:
             ready["batch"] = bot.batch
