@@ -13,8 +13,8 @@ Copy this file next to your bot. A whole bot is a class with one method:
 
 `run` speaks the protocol on standard input and output until the runner says `quit` or closes the
 pipe. While it runs, `print` writes to standard error, which the runner keeps as the bot's log, so
-a forgotten `print` can do no harm. An exception in your code ends the process, and its traceback
-is the last thing in that log.
+a forgotten `print` can do no harm (before `run` is called it still can). An exception in your code
+ends the process, and its traceback is the last thing in that log.
 """
 
 from __future__ import annotations
@@ -238,6 +238,7 @@ def run(bot_class: type[Bot]) -> None:
     # that neither `print` nor a library written in C can write between two answers.
     channel = os.dup(1)
     os.dup2(2, 1)
+    sys.stdout.flush()
     sys.stdout = sys.stderr
     with open(0, "rb", buffering=1 << 18, closefd=False) as lines:
         _serve(Session(bot_class()), lines, channel)
