@@ -6,8 +6,8 @@ something to gain: a known card further on that is worse than the one in hand, o
 never seen. When neither is left it throws, and does not feed a good card to the next seat.
 
 The bot keeps no memory between two questions, for it needs none: `view.rows` shows every card that
-the seat knows. Slots before the one under decision hold the cards kept this turn, and the slots
-from there on still hold what lay in them when the turn began.
+the seat knows. Slots before the one under decision hold the cards kept in this go, and the
+slots from there on still hold what lay in them when the go began.
 """
 
 from __future__ import annotations
