@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from tourney.config.models import TournamentConfig
 from tourney.errors import ConfigError
 
-__all__ = ("LoadedConfig", "load_config")
+__all__ = ("LoadedConfig", "config_from", "load_config")
 
 ENV_PREFIX = "TOURNEY_SET_"
 

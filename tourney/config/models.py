@@ -64,9 +64,12 @@ class RunOptions(_Table):
     ] = "local"
     sandbox: Annotated[str, Field(description="a registered sandbox")] = "bwrap"
     restart: Annotated[
-        Literal["never", "match", "block"],
-        Field(description="when a bot's process is started anew without a fault"),
-    ] = "never"
+        Literal["deal", "match", "block", "never"],
+        Field(
+            description="when a bot's process is started anew: deal = so that no process ever "
+            "meets the same deal twice; never = trust bots not to remember cards"
+        ),
+    ] = "deal"
     block_seconds: Annotated[
         float, Field(gt=0, le=600, description="how much play one call to a worker should hold")
     ] = 2.0

@@ -330,6 +330,7 @@ class Dam:
                 wins[s] += 1 / len(best)
         lowest = tuple(min(deal[s] for deal in state.sums) for s in range(n))
         rounded = tuple(round(win, 9) for win in wins)
+        keys: list[tuple[float, float, float]]
         if self.rules.match == "sum":
             keys = [(totals[s], -rounded[s], lowest[s]) for s in range(n)]
             scores = tuple(float(total) for total in totals)

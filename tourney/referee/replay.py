@@ -49,7 +49,7 @@ def replay(game: Game[Any], seats: int, deals: Deals, actions: Sequence[str]) ->
     """
     state, events = _through_chance(game, game.start(seats), (), deals)
     turn = game.turn(state)
-    yield _frame(0, state, turn, None, None, False, events)
+    yield _frame(0, state, turn, events)
     for step, action in enumerate(actions, 1):
         if not isinstance(turn, Decision):
             raise GameError(f"the record goes on after the end: action {step} is {action!r}")
@@ -57,7 +57,7 @@ def replay(game: Game[Any], seats: int, deals: Deals, actions: Sequence[str]) ->
         moved = game.act(state, action)
         state, events = _through_chance(game, moved.state, moved.events, deals)
         turn = game.turn(state)
-        yield _frame(step, state, turn, action, seat, forced, events)
+        yield _frame(step, state, turn, events, action, seat, forced=forced)
     if not isinstance(turn, Over):
         raise GameError(f"the record ends after {len(actions)} actions, before the match does")
 
@@ -66,10 +66,11 @@ def _frame(
     step: int,
     state: Any,
     turn: Any,
-    action: str | None,
-    seat: int | None,
-    forced: bool,
     events: tuple[Event, ...],
+    action: str | None = None,
+    seat: int | None = None,
+    *,
+    forced: bool = False,
 ) -> Frame:
     decision = turn if isinstance(turn, Decision) else None
     over = turn if isinstance(turn, Over) else None

@@ -1,12 +1,13 @@
 """Write a run: the only writer is the runner, and a commit is whole or not there."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import polars as pl
 
 from tourney.errors import StoreError
 from tourney.records import frame
@@ -99,18 +100,13 @@ class RunWriter:
             raise StoreError(f"the run's secret is unreadable, it cannot go on: {error}") from error
 
     def commit(
-        self,
-        groups: Sequence[int],
-        matches: list[dict[str, Any]],
-        seats: list[dict[str, Any]],
-        faults: list[dict[str, Any]],
-        seconds: float,
+        self, groups: Collection[int], tables: Mapping[str, pl.DataFrame], seconds: float
     ) -> None:
         """Save whole groups; they are visible when this returns, or not at all.
 
         Args:
             groups: numbers of the groups, none of them committed before.
-            matches: rows of `records.MATCHES`; likewise `seats` and `faults`.
+            tables: frames of `matches`, `seats` and `faults` with the columns of `records`.
             seconds: wall time of play so far.
 
         Raises:
@@ -118,14 +114,14 @@ class RunWriter:
         """
         segment = f"{len(self.commits):06d}"
         try:
-            for table, rows in (("matches", matches), ("seats", seats), ("faults", faults)):
-                if rows or table != "faults":
-                    self._write_segment(table, segment, rows)
+            for table in TABLES:
+                if tables[table].height or table != "faults":
+                    self._write_segment(table, segment, tables[table])
             commit = journal.Commit(
                 segment=segment,
                 groups=journal.group_ranges(groups),
-                matches=len(matches),
-                faults=len(faults),
+                matches=tables["matches"].height,
+                faults=tables["faults"].height,
                 seconds=seconds,
             )
             journal.append(self.folder, commit)
@@ -134,18 +130,17 @@ class RunWriter:
         self.commits.append(commit)
         counts = self.info.counts
         counts.groups += len(groups)
-        counts.matches += len(matches)
-        counts.faults += len(faults)
+        counts.matches += commit.matches
+        counts.faults += commit.faults
         self.info.seconds = seconds
         self.save_info()
 
-    def _write_segment(self, table: str, segment: str, rows: list[dict[str, Any]]) -> None:
-        rows.sort(key=lambda row: (row["match"], row.get("seat", 0)))
-        data = frame(table, rows)
+    def _write_segment(self, table: str, segment: str, rows: pl.DataFrame) -> None:
+        ordered = rows.sort([name for name in ("match", "seat") if name in rows.columns])
         path = self.folder / table / f"{segment}.parquet"
 
         def write(temporary: Path) -> None:
-            data.write_parquet(temporary, compression="zstd")
+            ordered.write_parquet(temporary, compression="zstd")
 
         write_atomically(path, write)
 

@@ -1,0 +1,200 @@
+"""How a run shows itself: a live region on a terminal, plain lines elsewhere, or JSON events.
+
+Progress goes to standard error, results to standard output, so that output can be piped.
+"""
+
+import json
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    # Loading polars takes longer than `tourney --help` may.
+    from tourney.games.base import GameInfo
+    from tourney.runner import Progress
+    from tourney.store import RunInfo
+
+__all__ = ("Display", "choose_display")
+
+PLAIN_SECONDS = 10.0
+"""A log gets one line this often."""
+
+LIVE_PER_SECOND = 4
+STANDINGS_SECONDS = 1.0
+"""The live table is worked out anew this often."""
+
+
+class Display(Protocol):
+    """What a run tells its user."""
+
+    def begin(self, info: "RunInfo", *, resumed: bool) -> None:
+        """The run's folder is open."""
+
+    def progress(self, progress: "Progress") -> None:
+        """Something may have changed."""
+
+    def end(self) -> None:
+        """The session is over; leave the terminal as it was."""
+
+
+def choose_display(game: "GameInfo", *, as_json: bool) -> Display:
+    """The display that fits where standard error goes.
+
+    Asks the stream itself: Rich would draw into a pipe under FORCE_COLOR.
+    """
+    if as_json:
+        return JsonDisplay()
+    plain = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or "CI" in os.environ
+    return PlainDisplay() if plain else LiveDisplay(game)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
+
+
+class PlainDisplay:
+    """One line each ten seconds, no control codes."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+
+    def begin(self, info: "RunInfo", *, resumed: bool) -> None:
+        """Say what is played."""
+        verb = "resumes" if resumed else "starts"
+        self._say(
+            f"tourney {verb} run={info.id} game={info.game} seats={info.seats} "
+            f"bots={len(info.bots)} matches={info.counts.matches_total} sandbox={info.sandbox}"
+        )
+
+    def progress(self, progress: "Progress") -> None:
+        """A line when the time has come."""
+        now = time.monotonic()
+        if now - self._last < PLAIN_SECONDS and progress.matches < progress.matches_total:
+            return
+        self._last = now
+        share = progress.matches / max(1, progress.matches_total)
+        eta = progress.eta_seconds
+        self._say(
+            f"{_clock(now - self._began)} {progress.matches}/{progress.matches_total} "
+            f"{share:.1%} {progress.rate:.0f}/s eta {'?' if eta is None else _clock(eta)} "
+            f"faults={progress.faults} workers={progress.workers}"
+        )
+
+    def end(self) -> None:
+        """Nothing to clear away."""
+
+    def _say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+class LiveDisplay:
+    """A progress bar and the live standings."""
+
+    def __init__(self, game: "GameInfo") -> None:
+        from rich.live import Live
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        console = Console(stderr=True, force_interactive=True)
+        self._lower = game.lower_is_better
+        self._bar = Bar(
+            MofNCompleteColumn(),
+            BarColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[eta]}"),
+            console=console,
+        )
+        self._task = self._bar.add_task("matches", rate="", eta="", total=None)
+        self._live = Live(
+            self._bar, console=console, refresh_per_second=LIVE_PER_SECOND, transient=True
+        )
+        self._info: RunInfo | None = None
+        self._drawn = 0.0
+
+    def begin(self, info: "RunInfo", *, resumed: bool) -> None:
+        """Start drawing."""
+        self._info = info
+        verb = "resuming" if resumed else "playing"
+        self._live.console.print(
+            f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats} seats, "
+            f"{info.counts.matches_total} matches, sandbox {info.sandbox}",
+            highlight=False,
+            markup=False,
+        )
+        self._live.start()
+
+    def progress(self, progress: "Progress") -> None:
+        """Move the bar; work the standings out anew now and then."""
+        eta = progress.eta_seconds
+        self._bar.update(
+            self._task,
+            completed=progress.matches,
+            total=progress.matches_total,
+            rate=f"{progress.rate:.0f} matches/s",
+            eta="" if eta is None else f"eta {_clock(eta)}",
+        )
+        now = time.monotonic()
+        if progress.tally is None or self._info is None or now - self._drawn < STANDINGS_SECONDS:
+            return
+        from rich.console import Group
+
+        from tourney.cli.ratings import standings_table
+        from tourney.ratings import leaderboard
+
+        self._drawn = now
+        standings = leaderboard(progress.tally, lower_is_better=self._lower)
+        self._live.update(Group(self._bar, standings_table(self._info, standings)))
+
+    def end(self) -> None:
+        """Clear the live region."""
+        self._live.stop()
+
+
+class JsonDisplay:
+    """One JSON object a line on standard output: `started`, `progress`, `finished`."""
+
+    def __init__(self) -> None:
+        self._run = ""
+        self._matches = -1
+
+    def begin(self, info: "RunInfo", *, resumed: bool) -> None:
+        """The first event."""
+        self._run = info.id
+        self.event(
+            "started",
+            game=info.game,
+            seats=info.seats,
+            bots=info.bots,
+            matches_total=info.counts.matches_total,
+            sandbox=info.sandbox,
+            resumed=resumed,
+        )
+
+    def progress(self, progress: "Progress") -> None:
+        """An event for each commit."""
+        if progress.matches != self._matches:
+            self._matches = progress.matches
+            self.event(
+                "progress",
+                matches=progress.matches,
+                matches_total=progress.matches_total,
+                rate=round(progress.rate, 1),
+                faults=progress.faults,
+            )
+
+    def end(self) -> None:
+        """Nothing to clear away."""
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Print one event."""
+        stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+        print(
+            json.dumps({"v": 1, "event": kind, "ts": stamp, "run": self._run, **fields}),
+            flush=True,
+        )

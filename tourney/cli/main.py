@@ -1,0 +1,53 @@
+"""The command `tourney`: wires the commands together and turns our errors into exit codes."""
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from tourney import __version__
+from tourney.cli import play, ratings, run, serve
+from tourney.errors import TourneyError
+
+__all__ = ("app", "main")
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=True,
+    help="Tournaments for bots that play hidden-information card games.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(run.run)
+app.command()(play.play)
+app.command()(ratings.ratings)
+app.command()(serve.serve)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        print(f"tourney {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version."
+    ),
+) -> None:
+    del version
+
+
+def main() -> NoReturn:
+    """Run the command line and exit with its code."""
+    try:
+        app()
+    except TourneyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away, as `tourney ratings | head -3` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(0)

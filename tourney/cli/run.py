@@ -1,0 +1,180 @@
+"""`tourney run`: play a tournament, or go on with one."""
+
+import shlex
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    # Loading polars and Ray takes longer than `tourney --help` may.
+    from tourney.cli.display import Display
+    from tourney.runner import OpenRun, Prepared
+
+__all__ = ("run",)
+
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+def run(
+    config: Annotated[Path, typer.Argument(help="The tournament's TOML file.")],
+    address: Annotated[
+        str | None,
+        typer.Option(help="`local`, `auto` (a running Ray cluster) or `ray://host:10001`."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder. [default: results/NAME-TIME]")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an unfinished run of this config.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Fix the secret: reproducible, but not secret.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a config value."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON event a line instead of a table.")
+    ] = False,
+    unsafe: Annotated[
+        bool,
+        typer.Option(
+            "--unsafe-no-sandbox",
+            help="Run bots with no confinement at all. Only for bots you wrote; recorded.",
+        ),
+    ] = False,
+) -> None:
+    """Play a tournament, and end with the leaderboard.
+
+    Ctrl-C lets matches in play finish, saves, and prints the line that resumes; twice ends at
+    once, with everything saved before kept.
+
+    Raises:
+        TourneyError: the config, a bot, the sandbox, Ray or the disk stood in the way.
+    """
+    from tourney.cli.display import JsonDisplay, choose_display
+    from tourney.config import load_config
+    from tourney.runner import open_run, preflight, prepare
+
+    wanted = list(overrides or [])
+    if seed is not None:
+        wanted.append(f"tournament.seed={seed}")
+    if address is not None:
+        wanted.append(f"run.address={address!r}")
+    if unsafe:
+        wanted.append("run.sandbox='none'")
+    prepared = prepare(load_config(config, wanted))
+    if prepared.loaded.config.run.address == "local":
+        preflight(prepared)
+    opened = open_run(prepared, Path("results"), out, resume=resume)
+    display = choose_display(prepared.game.info, as_json=as_json)
+    display.begin(opened.writer.info, resumed=opened.resumed)
+    code = _play(prepared, opened, display)
+    _finish(prepared, opened, code, config, display if isinstance(display, JsonDisplay) else None)
+    raise typer.Exit(code)
+
+
+def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
+    from tourney import plugins
+    from tourney.errors import TourneyError
+    from tourney.runner import Runner
+
+    if opened.scheduler.left == 0:
+        display.end()
+        if opened.writer.info.status != "finished":
+            opened.writer.finish()
+        return 0
+    options = prepared.loaded.config.run
+    executor = plugins.load("executors", "ray")(options.address)
+    runner = Runner(
+        opened.writer, executor, opened.scheduler, options.commit_seconds, display.progress
+    )
+    received: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        received.append(number)
+        runner.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    info = opened.writer.info
+    workers = None if options.workers == "auto" else options.workers
+    try:
+        done = runner.run(opened.plan, prepared.archives, workers)
+    except TourneyError as error:
+        info.status, info.reason = "failed", str(error)
+        opened.writer.save_info()
+        raise
+    finally:
+        display.end()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if done:
+        opened.writer.finish()
+        return 0
+    info.status, info.reason = "stopped", "interrupted by the user"
+    opened.writer.save_info()
+    return TERMINATED if received and received[-1] == signal.SIGTERM else INTERRUPTED
+
+
+def _finish(
+    prepared: "Prepared", opened: "OpenRun", code: int, config: Path, events: "object | None"
+) -> None:
+    from rich.console import Console
+
+    from tourney.cli.display import JsonDisplay
+    from tourney.cli.ratings import standings_table
+    from tourney.ratings import leaderboard, tally, to_json
+    from tourney.store import RunReader
+
+    writer, info = opened.writer, opened.writer.info
+    tables = tally(RunReader(writer.folder).scan("seats"))
+    standings = leaderboard(tables, lower_is_better=prepared.game.info.lower_is_better)
+    command = _command()
+    resume = shlex.join([*command, "run", str(config), "--out", str(writer.folder), "--resume"])
+    serve = shlex.join([*command, "serve", str(writer.folder.parent), "--open"])
+    if isinstance(events, JsonDisplay):
+        import json
+
+        events.event(
+            "stopped" if code else "finished",
+            folder=str(writer.folder),
+            digest=info.digest,
+            matches=info.counts.matches,
+            faults=info.counts.faults,
+            seconds=round(info.seconds, 3),
+            ratings=json.loads(to_json(standings)),
+            resume=resume if code else None,
+        )
+        return
+    if standings:
+        Console().print(standings_table(info, standings))
+    if code:
+        print(
+            f"stopped at {info.counts.matches}/{info.counts.matches_total} matches, all kept\n"
+            f"resume:    {resume}",
+            file=sys.stderr,
+        )
+    else:
+        print(
+            f"{info.counts.matches} matches in {info.seconds:.1f} s, {info.counts.faults} faults, "
+            f"in {writer.folder}\ngames      sha256 {info.digest}"
+        )
+    if info.sandbox == "none":
+        print("warning: bots ran WITHOUT a sandbox (--unsafe-no-sandbox)", file=sys.stderr)
+    print(f"dashboard: {serve}")
+
+
+def _command() -> list[str]:
+    """How this program was called, so that printed commands can be pasted."""
+    called = Path(sys.argv[0])
+    if shutil.which("tourney") is not None or called.name != "tourney":
+        return ["tourney"]
+    absolute = called.absolute()
+    here = Path.cwd()
+    return [str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)]

@@ -1,0 +1,156 @@
+"""One worker: prepares bots on its node, plays blocks, gives rows back. Knows nothing of Ray."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from tourney import plugins, records
+from tourney.deals import Deals, bot_seed, group_key
+from tourney.executors.base import BlockResult, WorkPlan
+from tourney.games.registry import make_game
+from tourney.packages.manifest import load_manifest
+from tourney.protocol.faults import Fault
+from tourney.protocol.messages import PROTOCOL, Hello
+from tourney.referee.bots import BotSpec
+from tourney.referee.match import Match, MatchSpec
+from tourney.referee.replay import group_id, match_id
+from tourney.referee.rows import match_rows
+from tourney.referee.table import Table
+from tourney.sandbox.base import ProcessLimits, Sandbox
+from tourney.sandbox.build import install
+from tourney.schedule.groups import Group, RoundRobin
+from tourney.schedule.scheduler import Block
+
+__all__ = ("TableWorker",)
+
+
+class TableWorker:
+    """Plays blocks of one run. Its bots' processes live on from match to match."""
+
+    def __init__(
+        self, plan: WorkPlan, archives: Mapping[str, bytes], core: int | None = None
+    ) -> None:
+        """Prepare every bot.
+
+        Args:
+            plan: the run.
+            archives: packed packages by digest.
+            core: pin this process and its bots to one CPU core: in turn-based play one of them
+                runs at a time, and a round trip is cheaper on one core.
+
+        Raises:
+            SandboxUnavailable: bots cannot be confined on this node.
+            BotRefused: a bot cannot be built or its program is missing here.
+        """
+        if core is not None:
+            os.sched_setaffinity(0, {core})
+        self._plan = plan
+        self._game = make_game(plan.game, plan.rules)
+        self._schedule = RoundRobin([bot.name for bot in plan.bots], plan.seats, plan.deals)
+        sandbox: Sandbox = plugins.load("sandboxes", plan.sandbox)()
+        sandbox.check()
+        limits = ProcessLimits(
+            memory_mb=plan.limits.memory_mb,
+            tmp_mb=plan.limits.tmp_mb,
+            processes=plan.limits.processes,
+        )
+        specs = {}
+        for bot in plan.bots:
+            folder = install(archives[bot.digest], bot.digest, sandbox)
+            specs[bot.name] = BotSpec(
+                name=bot.name,
+                folder=folder,
+                command=load_manifest(folder).run,
+                options=bot.options,
+                limits=limits,
+            )
+        hello = Hello(
+            protocol=PROTOCOL,
+            game=plan.game,
+            rules=msgspec.to_builtins(self._game.rules),
+            limits=plan.limits.model_dump(),
+            options={},
+        )
+        self._table = Table(sandbox, specs, hello, plan.limits)
+
+    def handshake(self) -> dict[str, Fault]:
+        """Start every bot once; returns the faults of those that are not ready in time."""
+        return self._table.handshake()
+
+    def play(self, block: Block) -> BlockResult:
+        """Play every match of the block's groups.
+
+        Rotation by rotation over all groups, with new processes for each rotation: no process
+        ever meets the same deal twice, so none can play from memory of the other seats' cards.
+
+        Raises:
+            SandboxUnavailable: a process could not be confined; nothing of the block counts.
+        """
+        begin = time.monotonic()
+        matches: list[dict[str, Any]] = []
+        seats: list[dict[str, Any]] = []
+        faults: list[dict[str, Any]] = []
+        groups = [self._schedule.group(number) for number in block.groups]
+        keys = {group.number: self._key(group) for group in groups}
+        deals = {number: Deals(key) for number, key in keys.items()}
+        restart = self._plan.restart
+        if block.attempt > 1 or restart == "block":
+            self._table.restart()
+        for rotation in range(self._plan.seats):
+            if rotation and restart == "deal":
+                self._table.restart()
+            for match, seconds in self._table.play(self._matches(groups, deals, rotation)):
+                row, seat_rows, fault_rows = match_rows(match, seconds)
+                matches.append(row)
+                seats += seat_rows
+                faults += fault_rows
+        tables: dict[str, pl.DataFrame] = {
+            "matches": records.frame("matches", matches),
+            "seats": records.frame("seats", seats),
+            "faults": records.frame("faults", faults),
+        }
+        return BlockResult(tables=tables, seconds=time.monotonic() - begin)
+
+    def play_one(self, seating: tuple[str, ...]) -> tuple[Match, bytes]:
+        """Play deal 0 once with the bots seated as given; returns the match and its group key."""
+        group = Group(0, seating, 0, seating)
+        key = self._key(group)
+        [(match, _)] = self._table.play(self._matches([group], {0: Deals(key)}, 0))
+        return match, key
+
+    def _key(self, group: Group) -> bytes:
+        return group_key(self._plan.secret, group_id(group.pairing, group.deal))
+
+    def _matches(
+        self, groups: list[Group], deals: Mapping[int, Deals], rotation: int
+    ) -> Iterator[Match]:
+        plan = self._plan
+        for group in groups:
+            wire_id = match_id(group_id(group.pairing, group.deal), rotation)
+            spec = MatchSpec(
+                match=group.number * plan.seats + rotation,
+                group=group.number,
+                pairing=group.pairing,
+                deal=group.deal,
+                rotation=rotation,
+                seating=group.seating(rotation),
+            )
+            if plan.restart == "match":
+                self._table.restart()
+            yield Match(
+                spec,
+                self._game,
+                deals[group.number],
+                seeds=[bot_seed(plan.secret, wire_id, seat) for seat in range(plan.seats)],
+                names=plan.names,
+                move_ms=plan.limits.move_ms,
+                bank_ms=plan.limits.bank_ms,
+            )
+
+    def close(self) -> None:
+        """End every bot."""
+        self._table.close()

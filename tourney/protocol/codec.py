@@ -1,0 +1,61 @@
+"""Lines in, messages out, with every size bounded. No pipes, no clocks."""
+
+from typing import TypeVar
+
+import msgspec
+
+from tourney.protocol.messages import Answer, Ready, ToBot
+
+__all__ = ("LINE_MAX_BYTES", "BadMessage", "decode_answer", "decode_ready", "encode", "shown")
+
+LINE_MAX_BYTES = 64 * 1024
+"""A longer line of a bot is the fault `output_limit` (PROTOCOL.md section 7)."""
+
+SHOWN_MAX_CHARS = 2_000
+"""How much of a line is kept as evidence."""
+
+_encoder = msgspec.json.Encoder()
+_ready = msgspec.json.Decoder(Ready)
+_answer = msgspec.json.Decoder(Answer)
+
+T = TypeVar("T")
+
+
+class BadMessage(Exception):
+    """A line that is not what the protocol asks for; the text says why."""
+
+
+def encode(message: ToBot) -> bytes:
+    """One line, newline included."""
+    return _encoder.encode(message) + b"\n"
+
+
+def decode_ready(line: bytes) -> Ready:
+    """The answer to `hello`.
+
+    Raises:
+        BadMessage: the line is not a valid `ready`.
+    """
+    return _decode(_ready, line, '{"type":"ready"}')
+
+
+def decode_answer(line: bytes) -> Answer:
+    """The answer to `act`.
+
+    Raises:
+        BadMessage: the line is not JSON, or has no string `action`.
+    """
+    return _decode(_answer, line, '{"action":"..."}')
+
+
+def _decode(decoder: msgspec.json.Decoder[T], line: bytes, wanted: str) -> T:
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise BadMessage(f"expected {wanted}, got {shown(line, 200)!r}: {error}") from None
+
+
+def shown(line: bytes, limit: int = SHOWN_MAX_CHARS) -> str:
+    """A line as evidence: decoded whatever it holds, cut at `limit` characters."""
+    text = line[: limit * 4].decode("utf-8", "backslashreplace").rstrip("\r\n")
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(line)} bytes)"

@@ -1,0 +1,174 @@
+"""A live bot: its process, its conversation, its pipes and its log. Judges nothing.
+
+The table loop decides when to read and how long to wait; this module does the reading.
+"""
+
+import fcntl
+import os
+import struct
+import termios
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tourney.protocol.codec import encode, shown
+from tourney.protocol.conversation import Conversation
+from tourney.protocol.faults import Fault, FaultKind
+from tourney.protocol.messages import ToBot
+from tourney.referee.match import Match
+from tourney.sandbox.base import BotProcess, ExitStatus, ProcessLimits
+
+__all__ = ("BotSpec", "LiveBot")
+
+READ_BYTES = 1 << 16
+"""One read empties a pipe of the usual size."""
+
+STDERR_TAIL_BYTES = 4_096
+"""Kept of a bot's log as evidence."""
+
+
+class BotSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A bot that is ready to be started on this machine."""
+
+    name: str
+    folder: Path
+    """The unpacked and built package."""
+    command: Sequence[str]
+    options: Mapping[str, Any]
+    limits: ProcessLimits
+
+
+class LiveBot:
+    """One process of one bot."""
+
+    def __init__(self, spec: BotSpec, process: BotProcess) -> None:
+        self.spec = spec
+        self.process = process
+        self.conversation = Conversation()
+        self.ready = False
+        self.closed = False
+        """Whether its output has ended."""
+        self.asked: Match | None = None
+        """The match it is thinking about."""
+        self.waiting: deque[Match] = deque()
+        """Matches that want to ask it next."""
+        self.playing: dict[Match, int] = {}
+        """Matches it takes part in, with its seat."""
+        self.allowed_ms = 0.0
+        """Time for the answer that is due."""
+        self.deadline_ns = 0
+        self.ceiling_ns = 0
+        self.last_fault: Fault | None = None
+        self.peak_memory_mb = 0.0
+        self.cpu_at_question_ns = 0
+        self.asked_at_ns = 0
+        """When the last byte of the question was written, monotonic nanoseconds."""
+        self.stderr_bytes = 0
+        self._outbox = bytearray()
+        self._stderr: deque[bytes] = deque()
+        self._stderr_kept = 0
+        self._exit: ExitStatus | None = None
+
+    @property
+    def backlog(self) -> bool:
+        """Whether bytes wait for the bot to read."""
+        return bool(self._outbox)
+
+    def queue(self, message: ToBot) -> None:
+        """Put a message that needs no answer into the next write."""
+        line = encode(message)
+        self.conversation.sent(line)
+        self._outbox += line
+
+    def ask(self, message: ToBot) -> None:
+        """Write a question, and what was queued before it, at once as far as the pipe takes it."""
+        line = encode(message)
+        self.conversation.sent(line)
+        self.cpu_at_question_ns = self.process.cpu_ns()
+        if self._outbox:
+            self._outbox += line
+            self.flush()
+            return
+        try:
+            written = os.write(self.process.stdin, line)
+        except BlockingIOError:
+            written = 0
+        except BrokenPipeError:
+            # The end of its output tells that it died; the question is moot.
+            written = len(line)
+        self.asked_at_ns = time.monotonic_ns()
+        if written < len(line):
+            self._outbox += line[written:]
+
+    def flush(self) -> None:
+        """Write what waits, as far as the pipe takes it; the bot's time starts at the last byte."""
+        try:
+            written = os.write(self.process.stdin, self._outbox)
+            del self._outbox[:written]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self._outbox.clear()
+        self.asked_at_ns = time.monotonic_ns()
+
+    def has_unread(self) -> bool:
+        """Whether its output holds bytes nobody asked for."""
+        count: bytes = fcntl.ioctl(self.process.stdout, termios.FIONREAD, b"\0\0\0\0")
+        return bool(struct.unpack("i", count)[0])
+
+    def read(self) -> bytes | None:
+        """Bytes of its output, empty at the end of it, None if there are none now."""
+        try:
+            return os.read(self.process.stdout, READ_BYTES)
+        except BlockingIOError:
+            return None
+
+    def drain_stderr(self) -> bool:
+        """Take what it logged; keeps the tail. False once the log is closed."""
+        try:
+            data = os.read(self.process.stderr, READ_BYTES)
+        except BlockingIOError:
+            return True
+        if not data:
+            return False
+        self.stderr_bytes += len(data)
+        self._stderr.append(data[-STDERR_TAIL_BYTES:])
+        self._stderr_kept += len(self._stderr[-1])
+        while self._stderr_kept - len(self._stderr[0]) >= STDERR_TAIL_BYTES:
+            self._stderr_kept -= len(self._stderr.popleft())
+        return True
+
+    def sample_memory(self) -> float:
+        """Memory now, mebibytes; remembers the peak."""
+        now = self.process.memory_mb()
+        self.peak_memory_mb = max(self.peak_memory_mb, now)
+        return now
+
+    def cpu_ms_since_question(self) -> float:
+        """CPU milliseconds of the bot since it was asked."""
+        return (self.process.cpu_ns() - self.cpu_at_question_ns) / 1e6
+
+    def end(self, grace_ms: int) -> ExitStatus:
+        """End the process for certain."""
+        if self._exit is None:
+            self._exit = self.process.close(grace_ms)
+        return self._exit
+
+    def fault(self, kind: FaultKind, detail: str) -> Fault:
+        """A fault with this process's evidence as it is now."""
+        status = self._exit
+        tail = b"".join(self._stderr)[-STDERR_TAIL_BYTES:]
+        return Fault(
+            kind=kind,
+            detail=detail,
+            last_sent=self.conversation.last_sent(),
+            last_received=self.conversation.last_received(),
+            exit_status="" if status is None else status.in_words(),
+            cpu_ms=status.cpu_ms if status is not None else self.process.cpu_ns() / 1e6,
+            memory_mb=max(self.peak_memory_mb, status.peak_memory_mb if status else 0.0),
+            stderr_tail=shown(tail, STDERR_TAIL_BYTES),
+        )

@@ -1,0 +1,183 @@
+"""Carries out a run: the scheduler says what, an executor plays, the store keeps.
+
+The runner decides nothing about matches and starts no bot. It owns the order of a commit and what
+happens when somebody presses Ctrl-C.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from tourney.errors import WorkerLost
+from tourney.executors.base import (
+    BlockDone,
+    BlockFailed,
+    Executor,
+    ExecutorEvent,
+    WorkerGone,
+    WorkerJoined,
+    WorkPlan,
+)
+from tourney.ratings.scores import merge, tally
+from tourney.schedule.scheduler import Block, Scheduler
+from tourney.store import RunReader, RunWriter
+
+__all__ = ("Progress", "Runner")
+
+WAIT_SECONDS = 0.25
+"""How long the runner sleeps for news before it looks at the clock and for a stop."""
+
+NO_WORKER_SECONDS = 120.0
+"""A run with no worker at all for this long will not get one."""
+
+
+class Progress(NamedTuple):
+    """Where a run stands, for whoever shows it."""
+
+    matches: int
+    matches_total: int
+    rate: float
+    """Matches a second since this session began."""
+    faults: int
+    workers: int
+    tally: pl.DataFrame | None
+    """Sufficient statistics of everything committed, None before the first commit."""
+
+    @property
+    def eta_seconds(self) -> float | None:
+        """Seconds left at the present rate."""
+        return (self.matches_total - self.matches) / self.rate if self.rate > 0 else None
+
+
+class Runner:
+    """One session of a run: from its start or resume to its end or stop."""
+
+    def __init__(
+        self,
+        writer: RunWriter,
+        executor: Executor,
+        scheduler: Scheduler,
+        commit_seconds: float,
+        report: Callable[[Progress], None],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            writer: the run's folder.
+            executor: where blocks are played; this closes it.
+            scheduler: what is left to play.
+            commit_seconds: longest time a finished block waits to be saved.
+            report: called after each commit and now and then between.
+        """
+        self._writer = writer
+        self._executor = executor
+        self._scheduler = scheduler
+        self._commit_seconds = commit_seconds
+        self._report = report
+        self._pending: list[tuple[tuple[int, ...], Mapping[str, pl.DataFrame]]] = []
+        self._workers: set[str] = set()
+        self._tally: pl.DataFrame | None = None
+        self._matches_before = writer.info.counts.matches
+        self._seconds_before = writer.info.seconds
+        self._began = self._committed_at = time.monotonic()
+        self._stop_now = False
+        if writer.commits:
+            self._tally = tally(RunReader(writer.folder).scan("seats"))
+
+    def stop(self) -> None:
+        """Ask to stop: once lets blocks in play finish, twice ends at once. Signal-safe."""
+        self._stop_now = self._scheduler.stopping
+        self._scheduler.stopping = True
+
+    def run(self, plan: WorkPlan, archives: Mapping[str, bytes], workers: int | None) -> bool:
+        """Play until the schedule is done or a stop.
+
+        Returns:
+            whether every group is committed.
+
+        Raises:
+            WorkerLost: no worker can be had, or a block fails again and again.
+            SandboxUnavailable: bots cannot be confined where they would run.
+            StoreError: the disk refuses; what was committed stays.
+        """
+        try:
+            coming = self._executor.start(plan, archives, workers)
+            self._writer.info.workers = coming
+            self._writer.info.status = "running"
+            self._writer.save_info()
+            self._began = self._committed_at = seen_worker = time.monotonic()
+            while not self._scheduler.over and not self._stop_now:
+                for event in self._executor.wait(WAIT_SECONDS):
+                    self._handle(event)
+                now = time.monotonic()
+                if self._pending and now - self._committed_at >= self._commit_seconds:
+                    self._commit()
+                seen_worker = now if self._workers else seen_worker
+                if now - seen_worker > NO_WORKER_SECONDS:
+                    raise WorkerLost(f"no worker came up within {NO_WORKER_SECONDS:.0f} s")
+                self._report(self._progress())
+        finally:
+            if self._pending:
+                self._commit()
+            self._executor.close()
+        self._report(self._progress())
+        return self._scheduler.left == 0
+
+    def _handle(self, event: ExecutorEvent) -> None:
+        match event:
+            case WorkerJoined(worker=worker):
+                self._workers.add(worker)
+                self._submit(worker, self._scheduler.worker_joined(worker))
+            case BlockDone(worker=worker, block_id=block_id, result=result):
+                groups, blocks = self._scheduler.block_done(worker, block_id, result.seconds)
+                self._submit(worker, blocks)
+                if groups:
+                    self._pending.append((groups, result.tables))
+            case BlockFailed(worker=worker, block_id=block_id, reason=reason):
+                self._submit(worker, self._or_lost(worker, block_id, reason))
+            case WorkerGone(worker=worker, reason=reason):
+                self._workers.discard(worker)
+                try:
+                    given = self._scheduler.worker_lost(worker)
+                except RuntimeError as error:
+                    raise WorkerLost(f"{error}, the last time because of: {reason}") from error
+                for other, block in given:
+                    self._executor.submit(other, block)
+
+    def _or_lost(self, worker: str, block_id: int, reason: str) -> list[Block]:
+        try:
+            return self._scheduler.block_failed(worker, block_id)
+        except RuntimeError as error:
+            raise WorkerLost(f"{error}, the last time because of: {reason}") from error
+
+    def _submit(self, worker: str, blocks: list[Block]) -> None:
+        for block in blocks:
+            self._executor.submit(worker, block)
+
+    def _commit(self) -> None:
+        """Save what came; only then does it count."""
+        groups = [group for some, _ in self._pending for group in some]
+        tables = {
+            name: pl.concat([tables[name] for _, tables in self._pending])
+            for name in ("matches", "seats", "faults")
+        }
+        self._pending.clear()
+        seconds = self._seconds_before + time.monotonic() - self._began
+        self._writer.commit(groups, tables, seconds)
+        self._committed_at = time.monotonic()
+        fresh = tally(tables["seats"].lazy())
+        self._tally = fresh if self._tally is None else merge(self._tally, fresh)
+
+    def _progress(self) -> Progress:
+        counts = self._writer.info.counts
+        elapsed = max(time.monotonic() - self._began, 1e-9)
+        return Progress(
+            matches=counts.matches,
+            matches_total=counts.matches_total,
+            rate=(counts.matches - self._matches_before) / elapsed,
+            faults=counts.faults,
+            workers=len(self._workers),
+            tally=self._tally,
+        )

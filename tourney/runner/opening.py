@@ -1,0 +1,225 @@
+"""Open a run: from a config to a folder and a plan, or from an unfinished folder on."""
+
+import os
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tourney.config import LoadedConfig
+from tourney.deals import commitment, secret_from_seed
+from tourney.errors import BotRefused, ConfigError, StoreError
+from tourney.executors.base import PlannedBot, WorkPlan
+from tourney.executors.worker import TableWorker
+from tourney.games.base import Game
+from tourney.games.registry import make_game
+from tourney.packages.entrants import Entrant, load_entrants
+from tourney.protocol.faults import Fault
+from tourney.schedule.groups import RoundRobin
+from tourney.schedule.scheduler import Scheduler
+from tourney.store import Host, RunCounts, RunInfo, RunReader, RunWriter, list_runs
+from tourney.store.writer import now
+
+__all__ = ("OpenRun", "Prepared", "open_run", "preflight", "prepare")
+
+
+class Prepared(NamedTuple):
+    """A config that fits together; nothing is written or started yet."""
+
+    loaded: LoadedConfig
+    game: Game[Any]
+    entrants: list[Entrant]
+    schedule: RoundRobin
+
+    @property
+    def archives(self) -> dict[str, bytes]:
+        """Packed packages by digest."""
+        return {entrant.digest: entrant.archive for entrant in self.entrants}
+
+    def plan(self, secret: bytes) -> WorkPlan:
+        """What workers are told."""
+        config = self.loaded.config
+        return WorkPlan(
+            game=config.tournament.game,
+            rules=config.rules,
+            seats=config.tournament.seats,
+            deals=config.tournament.deals,
+            bots=tuple(
+                PlannedBot(name=bot.name, digest=bot.digest, options=bot.options)
+                for bot in self.entrants
+            ),
+            limits=config.limits,
+            names=config.tournament.names,
+            secret=secret,
+            sandbox=config.run.sandbox,
+            restart=config.run.restart,
+        )
+
+
+class OpenRun(NamedTuple):
+    """A run's folder and what is left of its schedule."""
+
+    writer: RunWriter
+    plan: WorkPlan
+    scheduler: Scheduler
+    resumed: bool
+
+
+def prepare(loaded: LoadedConfig) -> Prepared:
+    """Check that game, rules, seats and bots go together, and read the bots.
+
+    Raises:
+        PluginError: there is no such game.
+        GameError: the game cannot be played with these rules or seats.
+        PackageError: a bot's package is wrong.
+        ConfigError: there are too few bots, or a bot does not play this game.
+    """
+    config = loaded.config
+    game = make_game(config.tournament.game, config.rules)
+    game.start(config.tournament.seats)
+    entrants = load_entrants(loaded)
+    names = [entrant.name for entrant in entrants]
+    schedule = RoundRobin(names, config.tournament.seats, config.tournament.deals)
+    return Prepared(loaded, game, entrants, schedule)
+
+
+def preflight(prepared: Prepared) -> None:
+    """Build every bot and shake hands with it on this machine, before anything counts.
+
+    Raises:
+        SandboxUnavailable: bots cannot be confined here.
+        BotRefused: a bot cannot be built or started; the text holds its evidence.
+    """
+    worker = TableWorker(prepared.plan(b""), prepared.archives)
+    try:
+        faults = worker.handshake()
+    finally:
+        worker.close()
+    if faults:
+        raise BotRefused("\n".join(_refusal(name, fault) for name, fault in faults.items()))
+
+
+def _refusal(name: str, fault: Fault) -> str:
+    lines = [f"{name} did not start: {fault.detail}"]
+    lines += [f"  it was sent  {line[:300]}" for line in fault.last_sent]
+    lines += [f"  it answered  {line[:300]}" for line in fault.last_received]
+    if fault.stderr_tail:
+        lines.append("  its log ends:")
+        lines += [f"    {line}" for line in fault.stderr_tail.splitlines()[-20:]]
+    return "\n".join(lines)
+
+
+def open_run(prepared: Prepared, results: Path, out: Path | None, *, resume: bool) -> OpenRun:
+    """Make a new run's folder, or open an unfinished one.
+
+    Args:
+        prepared: the tournament.
+        results: where runs land when `out` is None.
+        out: the run's own folder.
+        resume: go on with the run in `out`, or with the newest unfinished run of this name.
+
+    Raises:
+        ConfigError: the run to be resumed was begun with another config.
+        StoreError: the folder cannot be used, or there is nothing to resume.
+    """
+    config = prepared.loaded.config
+    name = config.tournament.name
+    folder = _existing(results, name, out) if resume else None
+    if folder is not None:
+        writer = RunWriter.reopen(folder)
+        _require_same(prepared, writer)
+        writer.recount()
+    else:
+        writer = _create(prepared, out or _new_folder(results, name))
+    plan = prepared.plan(writer.secret())
+    groups = prepared.schedule.groups
+    scheduler = Scheduler(groups, writer.groups(), config.run.block_seconds)
+    return OpenRun(writer, plan, scheduler, folder is not None)
+
+
+def _existing(results: Path, name: str, out: Path | None) -> Path | None:
+    """The folder to resume; None when `out` is not there yet, which then starts a new run."""
+    if out is not None:
+        return out if (out / "run.json").exists() else None
+    unfinished = [
+        run.folder
+        for run in list_runs(results)
+        if run.info.name == name and run.info.status != "finished"
+    ]
+    if not unfinished:
+        raise StoreError(
+            f"no unfinished run of {name!r} in {results}: leave --resume out to start one, "
+            "or name its folder with --out"
+        )
+    return unfinished[0]
+
+
+def _new_folder(results: Path, name: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    folder = results / f"{name}-{stamp}"
+    number = 2
+    while folder.exists():
+        folder = results / f"{name}-{stamp}-{number}"
+        number += 1
+    return folder
+
+
+def _create(prepared: Prepared, folder: Path) -> RunWriter:
+    loaded, schedule = prepared.loaded, prepared.schedule
+    tournament = loaded.config.tournament
+    seed = tournament.seed
+    secret = secrets.token_bytes(32) if seed is None else secret_from_seed(seed)
+    moment = now()
+    info = RunInfo(
+        id=folder.name,
+        name=tournament.name,
+        status="running",
+        game=tournament.game,
+        rules=msgspec.to_builtins(prepared.game.rules),
+        seats=tournament.seats,
+        bots=[entrant.name for entrant in prepared.entrants],
+        sandbox=loaded.config.run.sandbox,
+        workers=0,
+        started=moment,
+        updated=moment,
+        commitment=commitment(secret),
+        counts=RunCounts(groups_total=schedule.groups, matches_total=schedule.matches),
+        host=Host(cores=os.cpu_count() or 0),
+    )
+    return RunWriter.create(
+        folder,
+        info,
+        secret=secret,
+        config_text=loaded.text,
+        resolved=loaded.resolved(),
+        bots=[entrant.row() for entrant in prepared.entrants],
+    )
+
+
+def _require_same(prepared: Prepared, writer: RunWriter) -> None:
+    """A resumed run goes on with what it began: same game, schedule, bots and limits."""
+    old = msgspec.json.decode((writer.folder / "config.resolved.json").read_bytes())["values"]
+    new = prepared.loaded.resolved()["values"]
+    for section in ("tournament", "rules", "limits"):
+        if old[section] != new[section]:
+            changed = [key for key in new[section] if old[section].get(key) != new[section][key]]
+            raise ConfigError(
+                f"cannot resume {writer.folder}: [{section}] has changed "
+                f"({', '.join(changed) or 'an option was taken out'}); put it back, or start a "
+                "new run"
+            )
+    rows = RunReader(writer.folder).scan("bots").select("bot", "digest", "options").collect().rows()
+    ours = [
+        (row["bot"], row["digest"], row["options"])
+        for row in (bot.row() for bot in prepared.entrants)
+    ]
+    for before, after in zip(rows, ours, strict=False):
+        if before != after:
+            raise ConfigError(
+                f"cannot resume {writer.folder}: the bot {before[0]!r} is not what it was "
+                "(its package, options or place changed); a changed bot needs a new run"
+            )
+    if len(rows) != len(ours):
+        raise ConfigError(f"cannot resume {writer.folder}: the number of bots has changed")

@@ -1,0 +1,1 @@
+"""Who meets whom, on which deal, in which seats; and what to do next. Pure: no clock, no worker."""

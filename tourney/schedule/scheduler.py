@@ -1,0 +1,150 @@
+"""What to play next: events in, instructions out. No clock, no worker, no file.
+
+It hands whole groups to workers in blocks sized by measured time, and every group is committed
+exactly once however often a block is lost, late or played twice.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+import msgspec
+
+__all__ = ("Block", "Scheduler")
+
+IN_FLIGHT = 2
+"""Blocks at one worker: one in play, one waiting, so that it never idles."""
+
+FIRST_BLOCK_GROUPS = 1
+"""The first block of a worker only measures the speed."""
+
+GROWTH = 4
+"""A block is at most this much larger than the last one: a lucky start must not make it huge."""
+
+MAX_ATTEMPTS = 3
+"""A block that fails this often for our own reasons ends the run: something is wrong here."""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Whole groups for one worker."""
+
+    id: int
+    groups: tuple[int, ...]
+    attempt: int = 1
+
+
+class Scheduler:
+    """The state of one run's schedule."""
+
+    def __init__(self, groups: int, done: Collection[int], block_seconds: float) -> None:
+        """Plan `groups` groups without those `done` in an earlier session."""
+        self._todo = _remaining(groups, done)
+        self._again: deque[Block] = deque()
+        self._at: dict[str, dict[int, Block]] = {}
+        self._seconds_a_group: dict[str, float] = {}
+        self._last_size: dict[str, int] = {}
+        self._block_seconds = block_seconds
+        self._next_id = 0
+        self.left = groups - len(done)
+        """Groups not finished yet."""
+        self.stopping = False
+
+    def worker_joined(self, worker: str) -> list[Block]:
+        """A worker can play; returns what it should."""
+        self._at.setdefault(worker, {})
+        return self.refill(worker)
+
+    def worker_lost(self, worker: str) -> list[tuple[str, Block]]:
+        """A worker is gone: its blocks go to others.
+
+        Returns:
+            blocks for the workers that have room, by worker.
+
+        Raises:
+            RuntimeError: a block was lost `MAX_ATTEMPTS` times.
+        """
+        for block in self._at.pop(worker, {}).values():
+            self._play_again(block)
+        return [(other, block) for other in self._at for block in self.refill(other)]
+
+    def block_failed(self, worker: str, block_id: int) -> list[Block]:
+        """The platform failed in a block; nothing of it counts.
+
+        Raises:
+            RuntimeError: it failed `MAX_ATTEMPTS` times.
+        """
+        block = self._at.get(worker, {}).pop(block_id, None)
+        if block is not None:
+            self._play_again(block)
+        return self.refill(worker)
+
+    def _play_again(self, block: Block) -> None:
+        if block.attempt >= MAX_ATTEMPTS:
+            raise RuntimeError(
+                f"groups {block.groups[0]} to {block.groups[-1]} failed {block.attempt} times"
+            )
+        self._again.append(Block(self._new_id(), block.groups, block.attempt + 1))
+
+    def block_done(
+        self, worker: str, block_id: int, seconds: float
+    ) -> tuple[tuple[int, ...], list[Block]]:
+        """A block came back.
+
+        Returns:
+            the groups to commit (none if the block was given up before), and blocks for the worker.
+        """
+        block = self._at.get(worker, {}).pop(block_id, None)
+        if block is None:
+            # Given up as lost before: its groups are another block's by now.
+            return (), self.refill(worker)
+        self.left -= len(block.groups)
+        self._seconds_a_group[worker] = max(seconds / len(block.groups), 1e-6)
+        self._last_size[worker] = len(block.groups)
+        return block.groups, self.refill(worker)
+
+    def refill(self, worker: str) -> list[Block]:
+        """Blocks that bring the worker up to its number in flight."""
+        held = self._at.get(worker)
+        if held is None or self.stopping:
+            return []
+        given = []
+        while len(held) < IN_FLIGHT:
+            block = self._again.popleft() if self._again else self._new_block(worker)
+            if block is None:
+                break
+            held[block.id] = block
+            given.append(block)
+        return given
+
+    def _new_block(self, worker: str) -> Block | None:
+        groups = tuple(islice(self._todo, self._size(worker)))
+        return Block(self._new_id(), groups) if groups else None
+
+    def _size(self, worker: str) -> int:
+        seconds = self._seconds_a_group.get(worker)
+        if seconds is None:
+            return FIRST_BLOCK_GROUPS
+        size = max(1, int(self._block_seconds / seconds))
+        # Near the end small blocks keep all workers busy to the last.
+        share = max(1, self.left // (2 * IN_FLIGHT * max(1, len(self._at))))
+        return min(size, self._last_size[worker] * GROWTH, share)
+
+    def _new_id(self) -> int:
+        self._next_id += 1
+        return self._next_id
+
+    def in_flight(self) -> int:
+        """Blocks at workers."""
+        return sum(len(held) for held in self._at.values())
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to wait for."""
+        if self.stopping:
+            return self.in_flight() == 0
+        return self.left == 0
+
+
+def _remaining(groups: int, done: Collection[int]) -> Iterator[int]:
+    finished = frozenset(done)
+    return (group for group in range(groups) if group not in finished)
