@@ -4,26 +4,16 @@ The referee's poll loop owns the pipes and the clock; a sandbox owns the process
 reads a message or judges a bot.
 """
 
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tourney.packages.limits import ProcessLimits
+
 __all__ = ("BotProcess", "ExitStatus", "ProcessLimits", "Sandbox")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessLimits:
-    """What one bot process may use."""
-
-    memory_mb: int = 256
-    """Resident memory of all its processes together with what it wrote to /tmp."""
-    tmp_mb: int = 16
-    """Size of its private /tmp."""
-    processes: int = 64
-    """Processes and threads at the same time."""
-    cpu_seconds: int | None = None
-    """CPU seconds of one process over its life, or None for no such limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +23,30 @@ class ExitStatus:
     code: int | None
     """Exit code, None when a signal ended it or the end is unknown."""
     signal: int | None
+    """Number of the signal that ended it, if one did."""
     killed_by_us: bool
+    """We stopped it while it was still running."""
     cpu_ms: float
+    """CPU time of all its processes that are accounted for, milliseconds."""
     peak_memory_mb: float
+    """Highest memory seen by a poll, or of one of its processes, mebibytes."""
+    reported: bool = True
+    """The sandbox saw the program itself end. False before the bot's first message means that the
+    program never ran (a wrong `#!` line, a sandbox that failed late); after it, nothing: a bot can
+    suppress the report, so every end is then its own."""
 
     def in_words(self) -> str:
-        """`exited with code 3`, `killed by SIGSEGV`, `stopped by the runner` ..."""
+        """How it ended: `exited with code 3`, `killed by SIGSEGV`, `stopped by the runner`."""
+        if self.killed_by_us:
+            return "stopped by the runner"
+        if self.signal is not None:
+            name = f"signal {self.signal}"
+            with suppress(ValueError):
+                name = signal.Signals(self.signal).name
+            return f"killed by {name}"
+        if self.code is not None:
+            return f"exited with code {self.code}"
+        return "ended in an unknown way"
 
 
 class BotProcess(Protocol):
@@ -83,6 +91,18 @@ class Sandbox(Protocol):
 
         Raises:
             SandboxUnavailable: with the cause found and the exact fix.
+        """
+        ...
+
+    def require(self, package: Path, program: str) -> None:
+        """See that a program is there before a run begins.
+
+        Args:
+            package: folder with the bot's files.
+            program: as in `start`.
+
+        Raises:
+            BotRefused: it does not exist inside; says what to install.
         """
         ...
 
