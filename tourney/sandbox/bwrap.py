@@ -24,6 +24,7 @@ from tourney.sandbox.probe import explain, read_probe
 from tourney.sandbox.process import GuardedProcess, open_pipes
 from tourney.sandbox.programs import Program, find_inside, reachable
 from tourney.sandbox.seccomp import filter_bytes, native_architecture
+from tourney.sandbox.slots import users_now
 
 __all__ = ("BwrapSandbox",)
 
@@ -118,6 +119,7 @@ def _launch(
         "command": [program.path, *arguments],
         "limits": process_limits(limits),
         "drop": os.geteuid() == 0,
+        "used": sorted(users_now()) if os.geteuid() == 0 else [],
         "owned": str(package) if writable else None,
     }
     pipes = open_pipes()

@@ -131,7 +131,7 @@ class Guard:
 
     def start_bwrap(self, request: dict[str, Any], fds: list[int]) -> Bot:
         """Start bubblewrap, limit its process 1 while it waits for us, let it go, see it run."""
-        slot_fd, uid = claim_slot() if request["drop"] else (-1, os.getuid())
+        slot_fd, uid = claim_slot(request["used"]) if request["drop"] else (-1, os.getuid())
         bot = None
         status, status_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         block_end, block = os.pipe2(os.O_CLOEXEC)
@@ -224,7 +224,9 @@ def ending(bot: Bot) -> dict[str, Any]:
     report: dict[str, Any] = {"code": None, "signal": None, "cpu_ms": 0.0, "peak_kb": 0}
     if usage is not None:
         report["cpu_ms"] = (usage.ru_utime + usage.ru_stime) * 1000
-        report["peak_kb"] = usage.ru_maxrss
+        # A child starts in our memory, so up to our own size its peak says nothing of a bot.
+        own_kb = 0 if bot.main in bot.ended else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        report["peak_kb"] = usage.ru_maxrss if usage.ru_maxrss > own_kb else 0
     if bot.status_fd < 0:
         report["reported"] = status is not None
         wanted = status

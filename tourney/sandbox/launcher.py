@@ -98,7 +98,10 @@ class Guard:
         if not self.namespaced:
             return command
         user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
-        return ["unshare", *user, "--pid", "--fork", "--kill-child", "--", *command]
+        # Bubblewrap looks its child up in /proc by number, so /proc must count as the guard does.
+        # Mounts made later on the host still have to appear: slave, not private.
+        mounts = ["--mount-proc", "--propagation", "slave"]
+        return ["unshare", *user, "--pid", "--fork", "--kill-child", *mounts, "--", *command]
 
     @property
     def is_ours(self) -> bool:

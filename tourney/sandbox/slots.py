@@ -1,11 +1,13 @@
 """Private users for the bots of a root launcher, one for each live bot on the machine.
 
-Runs inside the guard only, so: the standard library, and no users are made, only numbers claimed.
+The guard claims, the launcher says which are in use: the guard may not see all of the machine's
+processes. The standard library only; no users are made, only numbers claimed.
 """
 
 import fcntl
 import os
 import pwd
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,10 +18,16 @@ N_SLOTS = 1_000
 SLOT_FOLDER = Path("/run/tourney/slots")
 
 
-def claim_slot() -> tuple[int, int]:
-    """A user that nobody else on this machine has, with the descriptor that holds the claim."""
+def claim_slot(used: Collection[int]) -> tuple[int, int]:
+    """Claim a user that no other guard has claimed and that is not in `used`.
+
+    Returns:
+        The descriptor that holds the claim, and the user.
+
+    Raises:
+        OSError: all are taken, or the claims cannot be kept on this machine.
+    """
     SLOT_FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
-    used = users_now()
     for slot in range(N_SLOTS):
         uid = FIRST_UID + slot
         if uid in used or is_known(uid):
@@ -44,11 +52,11 @@ def is_known(uid: int) -> bool:
 
 
 def users_now() -> set[int]:
-    """Users of all processes on the machine."""
+    """Those of our users that own a process on the machine now."""
     found = set()
     with os.scandir("/proc") as entries:
         for entry in entries:
             if entry.name.isdigit():
                 with suppress(OSError):
                     found.add(entry.stat().st_uid)
-    return found
+    return found.intersection(range(FIRST_UID, FIRST_UID + N_SLOTS))
