@@ -63,11 +63,11 @@ def standings_table(info: "RunInfo", standings: Sequence["Standing"]) -> "Table"
         f"{counts.matches}/{counts.matches_total} matches"
     )
     # Names come from bots' packages: plain text, never markup.
-    table = Table(title=Text(title), title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=Text(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("#", justify="right")
     table.add_column("bot", overflow="fold")
-    for head in ("win share", "mean score", "matches", "groups", "faults", "mean ms", "max ms"):
-        table.add_column(head, justify="right")
+    for head in ("win share", "mean score", "matches", "faults", "mean ms", "max ms"):
+        table.add_column(head, justify="right", no_wrap=True)
     for line in standings:
         table.add_row(
             str(line.rank),
@@ -75,7 +75,6 @@ def standings_table(info: "RunInfo", standings: Sequence["Standing"]) -> "Table"
             f"{line.win_share:.1%} {_plus_minus(line.win_se, 100, 1)}",
             f"{line.mean_score:.2f} {_plus_minus(line.score_se, 1, 2)}",
             str(line.matches),
-            str(line.groups),
             str(line.faults),
             _ms(line.ms_mean),
             _ms(line.ms_max),

@@ -1,0 +1,289 @@
+"""From runs' folders to the values that are shown; kept until a run's content changes.
+
+Reads only committed rows through the store. A damaged run is an error of that run alone.
+"""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import msgspec
+import polars as pl
+
+from tourney.dashboard.replays import Record, Recorded
+from tourney.dashboard.values import (
+    Absent,
+    BotRow,
+    FaultList,
+    FaultRow,
+    HeadToHead,
+    MatchPage,
+    MatchRow,
+    Ratings,
+    RunDetail,
+    RunList,
+    RunSummary,
+)
+from tourney.errors import StoreError
+from tourney.games.registry import make_game
+from tourney.ratings import head_to_head, leaderboard, tally
+from tourney.store import RunReader
+
+__all__ = ("FAULTS_SHOWN", "PAGE_SIZE", "Library")
+
+PAGE_SIZE = 50
+FAULTS_SHOWN = 200
+"""A flood of faults says no more than its first ones; the record holds them all."""
+
+CACHE_ENTRIES = 64
+"""Values are small beside a run; this many keep every page of a few runs warm."""
+
+T = TypeVar("T")
+
+
+class Library:
+    """The runs of a results folder, which may also be one run's folder."""
+
+    def __init__(self, results: Path) -> None:
+        self.results = results.resolve()
+        self._cache: OrderedDict[tuple[Any, ...], tuple[Any, Any]] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def runs(self) -> RunList:
+        """Every run: the sound ones newest first, then those that cannot be read."""
+        sound, damaged = [], []
+        for folder in self._folders():
+            try:
+                sound.append(_summary(RunReader(folder)))
+            except StoreError as error:
+                damaged.append(RunSummary(id=folder.name, problem=str(error)))
+        sound.sort(key=lambda run: (run.started, run.id), reverse=True)
+        damaged.sort(key=lambda run: run.id)
+        return RunList(runs=(*sound, *damaged))
+
+    def _folders(self) -> Iterator[Path]:
+        if (self.results / "run.json").exists():
+            yield self.results
+        else:
+            yield from (path.parent for path in self.results.glob("*/run.json"))
+
+    def open(self, run: str) -> RunReader:
+        """The run whose folder has this name.
+
+        Raises:
+            Absent: there is none.
+            StoreError: it cannot be read.
+        """
+        # Compared with names that are there, so that no text from outside becomes a path.
+        for folder in self._folders():
+            if folder.name == run:
+                return RunReader(folder)
+        raise Absent(f"there is no run called {run!r} in this results folder")
+
+    def detail(self, run: str) -> RunDetail:
+        """The facts of a run.
+
+        Raises:
+            Absent: there is no such run.
+            StoreError: it cannot be read.
+        """
+        reader = self.open(run)
+        return self._kept(reader, ("detail",), lambda: _detail(reader))
+
+    def ratings(self, run: str) -> Ratings:
+        """The leaderboard of a run.
+
+        Raises:
+            Absent: there is no such run.
+            StoreError: it cannot be read.
+            PluginError: its game is not installed.
+            GameError: its rules are not those of the installed game.
+        """
+        reader = self.open(run)
+        return self._kept(reader, ("ratings",), lambda: _ratings(reader))
+
+    def head_to_head(self, run: str) -> HeadToHead:
+        """Every ordered pair of a run's bots.
+
+        Raises:
+            Absent: there is no such run.
+            StoreError: it cannot be read.
+        """
+        reader = self.open(run)
+        return self._kept(
+            reader,
+            ("pairs",),
+            lambda: HeadToHead(run=run, pairs=tuple(head_to_head(reader.scan("seats")))),
+        )
+
+    def matches(self, run: str, *, bot: str = "", page: int = 1) -> MatchPage:
+        """One page of a run's matches, those of `bot` if one is named.
+
+        Raises:
+            Absent: there is no such run or page, or no such bot in it.
+            StoreError: the run cannot be read.
+        """
+        reader = self.open(run)
+        if bot and bot not in reader.info.bots:
+            raise Absent(f"no bot called {bot!r} plays in {run}")
+        return self._kept(reader, ("matches", bot, page), lambda: _matches(reader, bot, page))
+
+    def faults(self, run: str) -> FaultList:
+        """The first faults of a run with their evidence.
+
+        Raises:
+            Absent: there is no such run.
+            StoreError: it cannot be read.
+        """
+        reader = self.open(run)
+        return self._kept(reader, ("faults",), lambda: _faults(reader))
+
+    def recorded(self, run: str, match: int) -> Recorded:
+        """A recorded match, ready to be looked at.
+
+        Raises:
+            Absent: there is no such run, or no such match in it yet.
+            StoreError: the run cannot be read.
+        """
+        reader = self.open(run)
+        return self._kept(reader, ("match", match), lambda: Recorded(_record(reader, match)))
+
+    def _kept(self, reader: RunReader, what: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """`make()`, or what it returned when the run's content was the same."""
+        key, stamp = (reader.folder, *what), reader.stamp()
+        with self._lock:
+            if key in self._cache:
+                known, value = self._cache[key]
+                if known == stamp:
+                    self._cache.move_to_end(key)
+                    return cast("T", value)
+            with _one_kind_of_error(reader):
+                made = make()
+            self._cache[key] = (stamp, made)
+            self._cache.move_to_end(key)
+            if len(self._cache) > CACHE_ENTRIES:
+                self._cache.popitem(last=False)
+            return made
+
+
+@contextmanager
+def _one_kind_of_error(reader: RunReader) -> Iterator[None]:
+    """Whatever is wrong with a run's files is a StoreError that names the run."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        first = str(error).partition("\n")[0]
+        raise StoreError(f"the run {reader.folder.name} is damaged: {first}") from error
+
+
+def _summary(reader: RunReader) -> RunSummary:
+    info, counts = reader.info, reader.info.counts
+    return RunSummary(
+        id=reader.folder.name,
+        name=info.name,
+        status=info.status,
+        game=info.game,
+        seats=info.seats,
+        bots=tuple(info.bots),
+        matches=counts.matches,
+        matches_total=counts.matches_total,
+        groups=counts.groups,
+        groups_total=counts.groups_total,
+        faults=counts.faults,
+        seconds=info.seconds,
+        started=info.started,
+        updated=info.updated,
+        reason=info.reason,
+    )
+
+
+def _resolved(reader: RunReader) -> dict[str, Any]:
+    """The resolved config's values, empty where the file is missing."""
+    try:
+        text = (reader.folder / "config.resolved.json").read_text()
+    except FileNotFoundError:
+        return {}
+    values: dict[str, Any] = json.loads(text)["values"]
+    return values
+
+
+def _seed(reader: RunReader) -> int | None:
+    seed: int | None = _resolved(reader).get("tournament", {}).get("seed")
+    return seed
+
+
+def _detail(reader: RunReader) -> RunDetail:
+    info = reader.info
+    return RunDetail(
+        summary=_summary(reader),
+        bots=tuple(msgspec.convert(reader.scan("bots").collect().to_dicts(), list[BotRow])),
+        rules=info.rules,
+        limits=_resolved(reader).get("limits", {}),
+        sandbox=info.sandbox,
+        workers=info.workers,
+        commitment=info.commitment,
+        secret=info.secret,
+        seed=_seed(reader),
+        digest=info.digest,
+        tourney=info.tourney,
+        python=info.host.python,
+        system=info.host.system,
+        cores=info.host.cores,
+    )
+
+
+def _ratings(reader: RunReader) -> Ratings:
+    game = make_game(reader.info.game, reader.info.rules).info
+    lines = leaderboard(tally(reader.scan("seats")), lower_is_better=game.lower_is_better)
+    return Ratings(
+        run=reader.folder.name,
+        score_name=game.score_name,
+        lower_is_better=game.lower_is_better,
+        standings=tuple(lines),
+    )
+
+
+def _matches(reader: RunReader, bot: str, page: int) -> MatchPage:
+    rows = reader.scan("matches").select(MatchRow.__struct_fields__)
+    if bot:
+        rows = rows.filter(pl.col("seating").list.contains(bot))
+    total: int = rows.select(pl.len()).collect().item()
+    pages = max(1, -(-total // PAGE_SIZE))
+    if not 1 <= page <= pages:
+        raise Absent(f"there is no page {page}: the matches fill {pages}")
+    shown = rows.sort("match").slice((page - 1) * PAGE_SIZE, PAGE_SIZE).collect()
+    return MatchPage(
+        run=reader.folder.name,
+        bot=bot,
+        page=page,
+        pages=pages,
+        total=total,
+        matches=tuple(msgspec.convert(shown.to_dicts(), list[MatchRow])),
+    )
+
+
+def _faults(reader: RunReader) -> FaultList:
+    rows = reader.scan("faults").select(FaultRow.__struct_fields__)
+    total: int = rows.select(pl.len()).collect().item()
+    shown = rows.sort("match", "seat").head(FAULTS_SHOWN).collect()
+    faults = msgspec.convert(shown.to_dicts(), list[FaultRow])
+    return FaultList(run=reader.folder.name, total=total, faults=tuple(faults))
+
+
+def _record(reader: RunReader, match: int) -> Record:
+    found = reader.scan("matches").filter(pl.col("match") == match).collect().to_dicts()
+    if not found:
+        raise Absent(f"there is no match {match} in {reader.folder.name}")
+    rows = reader.scan("faults").filter(pl.col("match") == match).sort("turn", "seat")
+    faults = rows.select(FaultRow.__struct_fields__).collect().to_dicts()
+    return Record(
+        run=reader.folder.name,
+        info=reader.info,
+        row=found[0],
+        faults=tuple(msgspec.convert(faults, list[FaultRow])),
+        seed=_seed(reader),
+    )
