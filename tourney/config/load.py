@@ -65,8 +65,27 @@ def load_config(
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
+    return _build(path, text, data, overrides, os.environ if environ is None else environ)
+
+
+def config_from(data: dict[str, Any], overrides: Sequence[str] = ()) -> LoadedConfig:
+    """A config made by a command instead of a file; bot paths are absolute.
+
+    Raises:
+        ConfigError: a value is wrong.
+    """
+    return _build(Path("the command line"), "", data, overrides, {})
+
+
+def _build(
+    path: Path,
+    text: str,
+    data: dict[str, Any],
+    overrides: Sequence[str],
+    environ: Mapping[str, str],
+) -> LoadedConfig:
     sources = dict.fromkeys(_leaves(data), "file")
-    for name, value in _environment(os.environ if environ is None else environ):
+    for name, value in _environment(environ):
         _put(data, name, value)
         sources[name] = "environment"
     for override in overrides:

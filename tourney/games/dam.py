@@ -1,16 +1,18 @@
 """Dam: seven face-down cards in a row, swapped left to right; the lowest sum wins.
 
 Rule ids are those of docs/rules/dam.md. Each card on the table carries the set of seats that know
-it (`Known`, a bit a seat), which gives the known prefix of a row (DAM-25), the cards everybody saw
-go there (DAM-26) and the cards moved by a swap without a special case.
+it, which gives the known prefix of a row (DAM-25), the cards everybody saw go there (DAM-26) and
+the cards moved by a swap (DAM-V4) without a special case. Options are in `dam_rules`, the swap
+question in `dam_swap`.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 
 from tourney.errors import GameError
+from tourney.games import dam_swap
 from tourney.games.base import (
     Action,
     Chance,
@@ -25,143 +27,59 @@ from tourney.games.base import (
     competition_ranks,
     require_legal,
 )
-from tourney.games.cards import PACK, RANKS, Card
+from tourney.games.cards import PACK, Card
+from tourney.games.dam_rules import MIN_SEATS, DamRules, card_values, check_rules, check_seats
+from tourney.games.dam_state import DamState, replaced
 
-__all__ = ("Dam", "DamRules", "DamState", "card_value")
+__all__ = ("Dam", "DamRules", "DamState")
 
-MIN_SEATS = 2
-MAX_SEATS = 6
-"""DAM-2: "about six" is read as six."""
-
-VALUES: dict[Card, int] = {
-    card: {"Q": 0, "K": 0 if card == "KH" else 13}.get(card[0], RANKS.index(card[0]) + 1)
-    for card in PACK
-}
-"""DAM-30: ace 1, pips at face value, jack 11, queens 0, king of hearts 0, other kings 13."""
-
-Known = int
-"""Which seats know a card: bit s is set when seat s does."""
+MAX_REPLAYS = 10
+"""A deal is dealt anew this often at the most under tie = replay; then it is shared."""
 
 KEEP_THROW = ("keep", "throw")
 KEEP = ("keep",)
 THROW = ("throw",)
 DRAW = ("draw",)
 DRAW_TAKE = ("draw", "take")
-
-
-def card_value(card: Card) -> int:
-    """Points of `card` in the base game (DAM-30)."""
-    return VALUES[card]
-
-
-class DamRules(Rules, frozen=True, kw_only=True):
-    """Every option of Dam; the defaults are the base game."""
-
-    rounds: Annotated[
-        int | Literal["seats"],
-        msgspec.Meta(description="deals in a match (DAM-40); seats = one that each seat begins"),
-    ] = "seats"
-    first: Annotated[
-        Literal["lot", "seat0"], msgspec.Meta(description="who begins the first deal (DAM-6)")
-    ] = "lot"
-    discard_take: Annotated[
-        Literal["must_keep", "free"],
-        msgspec.Meta(description="whether a taken discard must be kept (DAM-18)"),
-    ] = "must_keep"
-    streak_cap: Annotated[
-        int | Literal["2n", "n"],
-        msgspec.Meta(description="turns in a row that may begin with a take (DAM-19)"),
-    ] = "2n"
-    match: Annotated[
-        Literal["sum", "round_wins"], msgspec.Meta(description="what decides a match (DAM-40)")
-    ] = "sum"
-    stock: Annotated[
-        Literal["streams", "pile"],
-        msgspec.Meta(
-            description="one order of the stock for each seat, or one pile; same law either way"
-        ),
-    ] = "streams"
-
-
-class DamState(msgspec.Struct, frozen=True, gc=False):
-    """One position of a match."""
-
-    phase: str
-    """`lot`, `deal`, `source`, `draw` (a stock card is on its way), `decide` or `over`."""
-    seats: int
-    round: int
-    """The deal being played, from 1."""
-    starter: Seat
-    to_act: Seat
-    rows: tuple[tuple[Card, ...], ...]
-    known: tuple[tuple[Known, ...], ...]
-    """Who knows the card in each slot; same shape as `rows`."""
-    stock: frozenset[Card]
-    discard: tuple[Card, ...]
-    """Oldest first."""
-    hand: Card
-    """The card under decision, empty in other phases."""
-    hand_known: Known
-    origin: str
-    """Where `hand` came from: `stock`, `discard`, `row`."""
-    keeps: int
-    """Cards kept so far this turn."""
-    streak: int
-    """Turns in a row, over the table, begun with a take (DAM-19)."""
-    sums: tuple[tuple[int, ...], ...]
-    """Row sums of each finished deal, a tuple of seats each."""
+TAKE_PASS = ("take", "pass")
 
 
 class Dam:
     """The game of Dam under one set of rules (docs/rules/dam.md)."""
 
     rules_type: ClassVar[type[Rules]] = DamRules
+    pack: ClassVar[tuple[Card, ...]] = PACK
 
     def __init__(self, rules: DamRules) -> None:
+        check_rules(rules)
         self.rules = rules
-        self.row_len = 7
-        if isinstance(rules.rounds, int) and rules.rounds < 1:
-            raise GameError(f"rounds = {rules.rounds}: a match has at least one deal")
-        if isinstance(rules.streak_cap, int) and rules.streak_cap < 1:
-            raise GameError(f"streak_cap = {rules.streak_cap}: the cap is at least 1 (DAM-19)")
-        ordered = sorted(VALUES.values())
-        most_deals = MAX_SEATS if rules.rounds == "seats" else rules.rounds
+        self.row_len: int = rules.row_len
+        self.chain_len = rules.chain_len
+        self.values = card_values(rules)
+        self._asks_first = rules.ask != "off" and rules.ask_object != "hand"
+        self._asks_in_hand = rules.ask != "off" and rules.ask_object == "hand"
+        ordered = sorted(self.values.values())
+        deals = rules.max_players if rules.rounds == "seats" else rules.rounds
+        least, most = sum(ordered[: self.row_len]), sum(ordered[-self.row_len :])
         by_sum = rules.match == "sum"
         self.info = GameInfo(
             name="dam",
             title="Dam",
             version=1,
             min_seats=MIN_SEATS,
-            max_seats=MAX_SEATS,
+            max_seats=rules.max_players,
             lower_is_better=by_sum,
-            lowest_score=float(sum(ordered[: self.row_len])) if by_sum else 0.0,
-            highest_score=float(most_deals * (sum(ordered[-self.row_len :]) if by_sum else 1)),
+            lowest_score=float(min(least, least * deals)) if by_sum else 0.0,
+            highest_score=float(deals * most if by_sum else deals),
             score_name="sum of rows" if by_sum else "deals won",
         )
 
     def start(self, seats: int) -> DamState:
         """The state before the first deal (DAM-2, DAM-6)."""
-        if not self.info.min_seats <= seats <= self.info.max_seats:
-            raise GameError(
-                f"Dam is for {self.info.min_seats} to {self.info.max_seats} seats, not {seats}"
-            )
-        return DamState(
-            phase="lot" if self.rules.first == "lot" else "deal",
-            seats=seats,
-            round=1,
-            starter=0,
-            to_act=0,
-            rows=(),
-            known=(),
-            stock=frozenset(),
-            discard=(),
-            hand="",
-            hand_known=0,
-            origin="",
-            keeps=0,
-            streak=0,
-            sums=(),
-        )
+        check_seats(self.rules, seats)
+        return DamState(phase="lot" if self.rules.first == "lot" else "deal", seats=seats)
+
+    # --- what is needed next ---
 
     def turn(self, state: DamState) -> Turn:
         """What happens next: a lot, a deal, a draw, a decision or the end."""
@@ -172,37 +90,59 @@ class Dam:
         if phase == "source":
             return Decision(state.to_act, phase, self._source_actions(state), "draw")
         if phase == "draw":
-            pile = self.rules.stock == "pile"
-            name = f"deal/{state.round}" if pile else f"stock/{state.round}/{state.to_act}"
-            return Chance(state.stock, 1, name)
+            return Chance(state.stock, 1, self._stock_label(state))
+        if phase == "over":
+            return self._over(state)
+        return self._rare_turn(state, phase)
+
+    def _rare_turn(self, state: DamState, phase: str) -> Turn:
         if phase == "deal":
-            return Chance(PACK, state.seats * self.row_len, f"deal/{state.round}")
+            count = state.seats * (self.row_len + self.rules.side_cards)
+            return Chance(self.pack, count, self._deal_label(state))
         if phase == "lot":
             return Chance(tuple(str(seat) for seat in range(state.seats)), 1, "first")
-        return self._over(state)
+        if phase == "lap":
+            return Decision(state.to_act, "source", TAKE_PASS, "pass")
+        if phase == "tie":
+            return Chance(state.discard, len(self._lowest(state)), f"decider/{state.round}")
+        if phase == "ask":
+            return dam_swap.ask_decision(state, self.rules.ask_object)
+        return dam_swap.reply_decision(state)
+
+    def _deal_label(self, state: DamState) -> str:
+        again = f"/again{state.replays}" if state.replays else ""
+        return f"deal/{state.round}{again}"
+
+    def _stock_label(self, state: DamState) -> str:
+        if self.rules.stock == "pile":
+            return self._deal_label(state)
+        again = f"/again{state.replays}" if state.replays else ""
+        return f"stock/{state.round}/{state.to_act}{again}"
 
     def _source_actions(self, state: DamState) -> tuple[Action, ...]:
         """DAM-10, DAM-12 and the streak cap of DAM-19."""
-        if not state.discard or state.streak >= self._streak_cap(state.seats):
+        if not state.discard or state.streak >= self._streak_cap(state):
             return DRAW
         return DRAW_TAKE
 
-    def _streak_cap(self, seats: int) -> int:
+    def _streak_cap(self, state: DamState) -> int:
         cap = self.rules.streak_cap
         if isinstance(cap, int):
             return cap
-        return 2 * seats if cap == "2n" else seats
+        return {"2n": 2 * state.seats, "n": state.seats}.get(cap, state.streak + 1)
 
     def _decide_actions(self, state: DamState) -> tuple[tuple[Action, ...], Action]:
         """DAM-13, DAM-16, DAM-18, and the stand-in's choice of DAM-28."""
-        if state.keeps == self.row_len:
+        if state.keeps == self.chain_len:
             return THROW, "throw"
         if state.origin == "discard" and self.rules.discard_take == "must_keep":
             return KEEP, "keep"
         return KEEP_THROW, "throw"
 
+    # --- actions ---
+
     def act(self, state: DamState, action: Action) -> Step[DamState]:
-        """Play `action`: `draw`, `take`, `keep` or `throw`."""
+        """Play `action` for the seat to decide."""
         decision = self.turn(state)
         if not isinstance(decision, Decision):
             raise GameError(f"{action!r} in phase {state.phase!r}: nobody is to act")
@@ -213,7 +153,17 @@ class Dam:
             return self._throw(state)
         if action == "draw":
             return Step(msgspec.structs.replace(state, phase="draw", streak=0))
-        return self._take(state)
+        if action == "take":
+            return self._take(state)
+        if action == "pass":
+            return self._end_turn(state, ())
+        back = "source" if self._asks_first else "decide"
+        if state.phase == "ask":
+            return dam_swap.ask(state, action, back)
+        if state.phase == "answer":
+            binding = self.rules.ask == "binding"
+            return dam_swap.answer(state, action, binding=binding, back=back)
+        return dam_swap.confirm(state, action, back)
 
     def _take(self, state: DamState) -> Step[DamState]:
         """DAM-8, DAM-10: the top of the discard pile goes to the hand, seen by all."""
@@ -225,7 +175,6 @@ class Dam:
             hand=card,
             hand_known=(1 << state.seats) - 1,
             origin="discard",
-            keeps=0,
             streak=state.streak + 1,
         )
         return Step(after, (Event("take", state.to_act, {"card": card}),))
@@ -236,8 +185,8 @@ class Dam:
         row, row_known = state.rows[seat], state.known[seat]
         after = msgspec.structs.replace(
             state,
-            rows=_replaced(state.rows, seat, _replaced(row, slot, state.hand)),
-            known=_replaced(state.known, seat, _replaced(row_known, slot, state.hand_known)),
+            rows=replaced(state.rows, seat, replaced(row, slot, state.hand)),
+            known=replaced(state.known, seat, replaced(row_known, slot, state.hand_known)),
             hand=row[slot],
             hand_known=row_known[slot] | 1 << seat,
             origin="row",
@@ -248,123 +197,206 @@ class Dam:
         return Step(after, (event,))
 
     def _throw(self, state: DamState) -> Step[DamState]:
-        """DAM-13: the card in hand goes to the discard pile and the turn ends (DAM-20, DAM-21)."""
+        """DAM-13: the card in hand goes to the discard pile, seen by all, and the turn ends."""
         thrown = Event("throw", state.to_act, {"card": state.hand})
+        after = msgspec.structs.replace(state, discard=(*state.discard, state.hand))
+        return self._end_turn(after, (thrown,))
+
+    def _end_turn(self, state: DamState, events: tuple[Event, ...]) -> Step[DamState]:
+        """The next seat begins, or the deal ends (DAM-20, DAM-21, DAM-V5)."""
         after = msgspec.structs.replace(
             state,
-            phase="source",
+            phase="ask" if self._asks_first else "source",
             to_act=(state.to_act + 1) % state.seats,
-            discard=(*state.discard, state.hand),
             hand="",
             hand_known=0,
             origin="",
             keeps=0,
+            turns=state.turns + 1,
+            asked=False,
         )
-        if after.stock:
-            return Step(after, (thrown,))
-        return self._score(after, thrown)
+        if after.stock and after.turns != self.rules.turn_cap:
+            return Step(after, events)
+        lap = self._laps_left(state, after)
+        if lap:
+            return Step(msgspec.structs.replace(after, phase="lap", lap=lap), events)
+        return self._score(after, events)
 
-    def _score(self, state: DamState, thrown: Event) -> Step[DamState]:
-        """DAM-31 to DAM-33, then the next deal with the next starter (DAM-41) or the end."""
-        sums = tuple(sum(VALUES[card] for card in row) for row in state.rows)
-        shown = Event("round", None, {"round": state.round, "rows": state.rows, "sums": sums})
-        last = state.round == self.n_rounds(state.seats)
-        after = msgspec.structs.replace(
-            state,
-            phase="over" if last else "deal",
-            round=state.round if last else state.round + 1,
-            starter=state.starter if last else (state.starter + 1) % state.seats,
-            sums=(*state.sums, sums),
-        )
-        return Step(after, (thrown, shown))
+    def _laps_left(self, state: DamState, after: DamState) -> int:
+        """DAM-V5: turns still to come, discard pile only, once the stock is empty."""
+        if state.phase == "lap" or state.lap:
+            return state.lap - 1
+        if after.stock or self.rules.end in {"complete_turn", "immediate"}:
+            return 0
+        if self.rules.end == "last_lap":
+            return state.seats - 1
+        return (state.starter - after.to_act) % state.seats
 
-    def n_rounds(self, seats: int) -> int:
-        """Deals in a match (DAM-40)."""
-        return seats if self.rules.rounds == "seats" else self.rules.rounds
+    # --- chance ---
 
     def drawn(self, state: DamState, cards: Sequence[Card]) -> Step[DamState]:
-        """Take the lot's seat, the dealt rows or the drawn stock card."""
+        """Take the lot's seat, the dealt rows, the drawn stock card or the deciding cards."""
         if state.phase == "draw":
             return self._drew(state, cards[0])
         if state.phase == "lot":
             return Step(msgspec.structs.replace(state, phase="deal", starter=int(cards[0])))
+        if state.phase == "tie":
+            return self._decided(state, dict(zip(self._lowest(state), cards, strict=True)), ())
         return self._dealt(state, cards)
 
     def _drew(self, state: DamState, card: Card) -> Step[DamState]:
         """DAM-11: the stock card goes to the hand, seen by that seat only."""
-        seat = state.to_act
+        seat, stock = state.to_act, state.stock - {card}
+        if self.rules.end == "immediate" and not stock:
+            # DAM-V5: the last stock card is nobody's choice.
+            after = msgspec.structs.replace(state, stock=stock, discard=(*state.discard, card))
+            return self._end_turn(after, (Event("throw", seat, {"card": card}),))
         after = msgspec.structs.replace(
             state,
-            phase="decide",
-            stock=state.stock - {card},
+            phase="ask" if self._asks_in_hand else "decide",
+            stock=stock,
             hand=card,
             hand_known=1 << seat,
             origin="stock",
-            keeps=0,
         )
         return Step(after, (Event("draw", seat, {}, {"card": card}, (seat,)),))
 
     def _dealt(self, state: DamState, cards: Sequence[Card]) -> Step[DamState]:
         """DAM-3 to DAM-5: seven cards each, known to nobody; the rest is the stock."""
         n, length = state.seats, self.row_len
+        rows = [tuple(cards[s * length : (s + 1) * length]) for s in range(n)]
+        side = tuple(cards[n * length :])
+        if self.chain_len > length:
+            rows = [(*row, card) for row, card in zip(rows, side, strict=True)]
+            side = ()
         after = msgspec.structs.replace(
             state,
-            phase="source",
+            phase="ask" if self._asks_first else "source",
             to_act=state.starter,
-            rows=tuple(tuple(cards[s * length : (s + 1) * length]) for s in range(n)),
-            known=((0,) * length,) * n,
-            stock=frozenset(PACK).difference(cards),
+            rows=tuple(rows),
+            known=((0,) * self.chain_len,) * n,
+            side=side,
+            stock=frozenset(self.pack).difference(cards),
             discard=(),
             streak=0,
+            turns=0,
+            lap=0,
         )
         return Step(after)
 
+    # --- scoring ---
+
+    def _sums(self, state: DamState) -> tuple[int, ...]:
+        """DAM-31: the values of each row; an eighth slot only decides ties."""
+        length = self.row_len
+        return tuple(sum(self.values[card] for card in row[:length]) for row in state.rows)
+
+    def _lowest(self, state: DamState) -> list[Seat]:
+        sums = self._sums(state)
+        return [seat for seat, total in enumerate(sums) if total == min(sums)]
+
+    def _score(self, state: DamState, events: tuple[Event, ...]) -> Step[DamState]:
+        """DAM-32 and DAM-V3: who won the deal."""
+        lowest, tie = self._lowest(state), self.rules.tie
+        if len(lowest) > 1 and tie == "replay" and state.replays < MAX_REPLAYS:
+            shown = self._shown(state, (), {"replayed": True})
+            again = msgspec.structs.replace(state, phase="deal", replays=state.replays + 1)
+            return Step(again, (*events, shown))
+        if len(lowest) > 1 and tie == "decider":
+            if self.rules.decider == "draw":
+                return Step(msgspec.structs.replace(state, phase="tie"), events)
+            side = state.side or tuple(row[-1] for row in state.rows)
+            return self._decided(state, dict(enumerate(side)), events)
+        if len(lowest) > 1 and tie == "last_actor_loses":
+            last = (state.to_act - 1) % state.seats
+            lowest = [seat for seat in lowest if seat != last]
+        return self._close_deal(state, tuple(lowest), events, {})
+
+    def _decided(
+        self, state: DamState, cards: dict[Seat, Card], events: tuple[Event, ...]
+    ) -> Step[DamState]:
+        """DAM-V3: among the tied the lower deciding card wins; level again, it is shared."""
+        tied = self._lowest(state)
+        best = min(self.values[cards[seat]] for seat in tied)
+        winners = tuple(seat for seat in tied if self.values[cards[seat]] == best)
+        shown = {"decider": [cards.get(seat) for seat in range(state.seats)]}
+        return self._close_deal(state, winners, events, shown)
+
+    def _close_deal(
+        self,
+        state: DamState,
+        winners: tuple[Seat, ...],
+        events: tuple[Event, ...],
+        shown: dict[str, Any],
+    ) -> Step[DamState]:
+        """DAM-33, then the next deal with the next starter (DAM-41) or the end."""
+        last = state.round == self.n_rounds(state.seats)
+        after = msgspec.structs.replace(
+            state,
+            phase="over" if last else "deal",
+            round=state.round if last else state.round + 1,
+            starter=state.starter if last else (state.starter + 1) % state.seats,
+            replays=0,
+            sums=(*state.sums, self._sums(state)),
+            winners=(*state.winners, winners),
+        )
+        return Step(after, (*events, self._shown(state, winners, shown)))
+
+    def _shown(self, state: DamState, winners: tuple[Seat, ...], more: dict[str, Any]) -> Event:
+        """DAM-33: all rows are turned up."""
+        data = {"round": state.round, "rows": state.rows, "scores": self._sums(state)}
+        return Event("round", None, {**data, "winners": winners, **more})
+
+    def n_rounds(self, seats: int) -> int:
+        """Deals in a match (DAM-40)."""
+        return seats if self.rules.rounds == "seats" else self.rules.rounds
+
     def _over(self, state: DamState) -> Over:
         """DAM-40 and DAM-42: total, then round wins, then the lowest single deal, then shared."""
-        n = state.seats
-        totals = tuple(sum(deal[s] for deal in state.sums) for s in range(n))
-        wins = [0.0] * n
-        for deal in state.sums:
-            best = [s for s in range(n) if deal[s] == min(deal)]
-            for s in best:
-                wins[s] += 1 / len(best)
-        lowest = tuple(min(deal[s] for deal in state.sums) for s in range(n))
-        rounded = tuple(round(win, 9) for win in wins)
+        seats = range(state.seats)
+        totals = tuple(sum(deal[s] for deal in state.sums) for s in seats)
+        wins = tuple(
+            round(sum(1 / len(who) for who in state.winners if s in who), 9) for s in seats
+        )
+        lowest = tuple(min(deal[s] for deal in state.sums) for s in seats)
         keys: list[tuple[float, float, float]]
         if self.rules.match == "sum":
-            keys = [(totals[s], -rounded[s], lowest[s]) for s in range(n)]
+            keys = [(totals[s], -wins[s], lowest[s]) for s in seats]
             scores = tuple(float(total) for total in totals)
         else:
-            keys = [(-rounded[s], totals[s], lowest[s]) for s in range(n)]
-            scores = rounded
-        detail = {"rows": state.rows, "sums": state.sums, "totals": totals, "round_wins": rounded}
+            keys = [(-wins[s], totals[s], lowest[s]) for s in seats]
+            scores = wins
+        detail = {"rows": state.rows, "sums": state.sums, "totals": totals, "round_wins": wins}
         return Over(scores, competition_ranks(keys), detail)
+
+    # --- views ---
 
     def view(self, state: DamState, seat: Seat | None) -> dict[str, Any]:
         """What `seat` knows (DAM-24 to DAM-27); None sees every card."""
         bits = -1 if seat is None else 1 << seat
-        deciding = state.phase == "decide"
-        sees_hand = deciding and state.hand_known & bits
-        return {
+        in_hand = bool(state.hand)
+        rows: list[Sequence[Card | None]] = list(state.rows)
+        if seat is not None:
+            rows = [
+                [card if bits & who else None for card, who in zip(row, known, strict=True)]
+                for row, known in zip(state.rows, state.known, strict=True)
+            ]
+        view = {
             "round": state.round,
             "rounds": self.n_rounds(state.seats),
             "seat": state.to_act if seat is None else seat,
             "dealer": (state.starter - 1) % state.seats,
             "stock": len(state.stock),
             "discard": state.discard,
-            "rows": [
-                [card if bits & who else None for card, who in zip(row, known, strict=True)]
-                if seat is not None
-                else list(row)
-                for row, known in zip(state.rows, state.known, strict=True)
-            ],
-            "hand": state.hand if sees_hand else None,
-            "from": state.origin if deciding else None,
-            "slot": state.keeps + 1 if deciding and state.keeps < self.row_len else None,
+            "rows": rows,
+            "hand": state.hand if state.hand_known & bits else None,
+            "from": state.origin if in_hand else None,
+            "slot": state.keeps + 1 if in_hand and state.keeps < self.chain_len else None,
             "streak": state.streak,
             "totals": [sum(deal[s] for deal in state.sums) for s in range(state.seats)],
         }
-
-
-def _replaced(items: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    return (*items[:index], value, *items[index + 1 :])
+        if self.rules.ask != "off":
+            view["request"] = state.request or None
+        if seat is None and state.side:
+            view["side"] = state.side
+        return view

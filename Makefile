@@ -1,0 +1,41 @@
+# Every target sets up what it needs first; a second time that costs nothing.
+.PHONY: help setup demo test test-slow test-browser lint format bench lock
+
+help:
+	@echo "make demo    set up and play a first Dam tournament, ending with the leaderboard"
+	@echo "make test    set up and run the tests (test-slow, test-browser: the rest)"
+	@echo "make lint    formatting, lint, types, import contracts"
+	@echo "make bench   speed, as ratios measured in one run"
+	@echo "make format  format the code    make lock  resolve requirements.lock anew"
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@.venv/bin/tourney run configs/quickstart.toml
+
+test: setup
+	@.venv/bin/python -m pytest -q
+
+test-slow: setup
+	@.venv/bin/python -m pytest -q -m slow --timeout 900
+
+test-browser: setup
+	@.venv/bin/python -m pytest -q -m browser --timeout 300
+
+lint: setup
+	@.venv/bin/ruff format --check .
+	@.venv/bin/ruff check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+
+format: setup
+	@.venv/bin/ruff format .
+	@.venv/bin/ruff check --fix .
+
+bench: setup
+	@.venv/bin/python -m pytest -q -s -m bench --timeout 900 tests/bench
+
+lock: setup
+	@.venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-annotate --group dev --group browser pyproject.toml -o requirements.lock

@@ -1,0 +1,123 @@
+"""Dam's swap question (DAM-V4): who may ask for what, and what changes places.
+
+Knowledge travels with the card: whoever knew it knows where it lies now.
+"""
+
+import msgspec
+
+from tourney.games.base import Action, Decision, Event, Seat, Step
+from tourney.games.dam_state import DamState, replaced
+
+__all__ = ("answer", "ask", "ask_decision", "confirm", "reply_decision")
+
+
+def ask_decision(state: DamState, ask_object: str) -> Decision:
+    """Every question the seat may put, in order of seat, own slot, other's slot."""
+    me = state.to_act
+    legal: list[Action] = ["no-ask"]
+    for seat in range(state.seats):
+        if seat == me:
+            continue
+        slots = range(1, len(state.rows[seat]) + 1)
+        if ask_object == "row":
+            legal.append(f"ask {seat}")
+        elif ask_object == "slot":
+            legal += [f"ask {seat} {own} {other}" for own in slots for other in slots]
+        else:
+            # A card that the asker knows is not unseen.
+            unseen = [i for i in slots if not state.known[seat][i - 1] >> me & 1]
+            legal += [f"ask {seat} {other}" for other in unseen]
+    return Decision(me, "ask", tuple(legal), "no-ask")
+
+
+def reply_decision(state: DamState) -> Decision:
+    """The answer of the seat that was asked, or a confirmation under `nonbinding`."""
+    asked = state.request[0]
+    if state.phase == "answer":
+        return Decision(asked, "answer", ("yes", "no"), "no")
+    seat = state.to_act if state.phase == "confirm-asker" else asked
+    return Decision(seat, "confirm", ("confirm", "withdraw"), "withdraw")
+
+
+def ask(state: DamState, action: Action, back: str) -> Step[DamState]:
+    """Put a question, or none; `back` is the phase that follows a turn without a question."""
+    if action == "no-ask":
+        return Step(msgspec.structs.replace(state, phase=back, asked=True))
+    request = tuple(int(word) for word in action.split()[1:])
+    after = msgspec.structs.replace(state, phase="answer", request=request, asked=True)
+    return Step(after, (Event("ask", state.to_act, _public(request)),))
+
+
+def answer(state: DamState, action: Action, *, binding: bool, back: str) -> Step[DamState]:
+    """Take the answer: a yes swaps at once when binding, else both confirm."""
+    told = Event("answer", state.request[0], {"answer": action})
+    if action == "no":
+        return Step(_closed(state, back), (told,))
+    if binding:
+        return _swap(state, back, told)
+    return Step(msgspec.structs.replace(state, phase="confirm-asker"), (told,))
+
+
+def confirm(state: DamState, action: Action, back: str) -> Step[DamState]:
+    """Take a confirmation: the asker's first, then the other's; one withdrawal ends it."""
+    asker = state.phase == "confirm-asker"
+    told = Event("confirm", state.to_act if asker else state.request[0], {"answer": action})
+    if action == "withdraw":
+        return Step(_closed(state, back), (told,))
+    if asker:
+        return Step(msgspec.structs.replace(state, phase="confirm-other"), (told,))
+    return _swap(state, back, told)
+
+
+def _closed(state: DamState, back: str) -> DamState:
+    return msgspec.structs.replace(state, phase=back, request=())
+
+
+def _swap(state: DamState, back: str, told: Event) -> Step[DamState]:
+    other, *slots = state.request
+    me = state.to_act
+    closed = _closed(state, back)
+    if not slots:
+        after = _swap_rows(closed, me, other)
+    elif len(slots) == 2:
+        after = _swap_slots(closed, (me, slots[0] - 1), (other, slots[1] - 1))
+    else:
+        after = _swap_hand(closed, other, slots[0] - 1)
+    return Step(after, (told, Event("swap", me, _public(state.request))))
+
+
+def _public(request: tuple[int, ...]) -> dict[str, int]:
+    """A request is public (DAM-V4): the other seat, then the asker's slot and the other's."""
+    other, *slots = request
+    names = ("own", "other") if len(slots) == 2 else ("other",)
+    return {"to": other, **dict(zip(names, slots, strict=False))}
+
+
+def _swap_rows(state: DamState, a: Seat, b: Seat) -> DamState:
+    rows, known = list(state.rows), list(state.known)
+    rows[a], rows[b] = rows[b], rows[a]
+    known[a], known[b] = known[b], known[a]
+    return msgspec.structs.replace(state, rows=tuple(rows), known=tuple(known))
+
+
+def _swap_slots(state: DamState, a: tuple[Seat, int], b: tuple[Seat, int]) -> DamState:
+    rows = [list(row) for row in state.rows]
+    known = [list(row) for row in state.known]
+    rows[a[0]][a[1]], rows[b[0]][b[1]] = rows[b[0]][b[1]], rows[a[0]][a[1]]
+    known[a[0]][a[1]], known[b[0]][b[1]] = known[b[0]][b[1]], known[a[0]][a[1]]
+    return msgspec.structs.replace(
+        state,
+        rows=tuple(tuple(row) for row in rows),
+        known=tuple(tuple(row) for row in known),
+    )
+
+
+def _swap_hand(state: DamState, other: Seat, slot: int) -> DamState:
+    """The card in hand goes to the other's slot; what lay there comes to the hand and is seen."""
+    return msgspec.structs.replace(
+        state,
+        rows=replaced(state.rows, other, replaced(state.rows[other], slot, state.hand)),
+        known=replaced(state.known, other, replaced(state.known[other], slot, state.hand_known)),
+        hand=state.rows[other][slot],
+        hand_known=state.known[other][slot] | 1 << state.to_act,
+    )
