@@ -48,8 +48,11 @@ def bwrap_arguments(
         arguments += [*_parents(runtime), "--ro-bind", str(runtime), str(runtime)]
         path.insert(0, f"{runtime}/bin")
     arguments += ["--bind" if writable else "--ro-bind", str(package), BOT_FOLDER]
-    # Without these, / and /dev are writable file systems in memory without a limit.
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT_FOLDER, "--clearenv"]
+    # Without these, / and /dev are writable file systems in memory without a limit, and through
+    # /proc a bot could overwrite the memory of process 1 and the settings of its namespaces.
+    for folder in ("/proc", "/dev", "/"):
+        arguments += ["--remount-ro", folder]
+    arguments += ["--chdir", BOT_FOLDER, "--clearenv"]
     for name, value in environment(":".join(path)).items():
         arguments += ["--setenv", name, value]
     return b"".join(argument.encode() + b"\0" for argument in arguments)

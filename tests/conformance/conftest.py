@@ -1,0 +1,42 @@
+"""The sandbox that attacks are tried on, and the check that nothing of them is left."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.sandbox_harness import bots_below
+from tourney.errors import SandboxUnavailable
+from tourney.sandbox.bwrap import BwrapSandbox
+
+
+@pytest.fixture(scope="session")
+def cache() -> Iterator[Path]:
+    """A node's cache that a bot's user can reach; pytest's own folders are closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="tourney-cache-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def sandbox(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BwrapSandbox]:
+    """The default sandbox; a machine where it does not work fails, unless told otherwise."""
+    monkeypatch.setenv("TOURNEY_CACHE", str(cache))
+    chosen = BwrapSandbox()
+    try:
+        chosen.check()
+    except SandboxUnavailable as error:
+        allowed = os.environ.get("TOURNEY_TESTS_WITHOUT_SANDBOX") == "1"
+        if allowed and os.environ.get("REQUIRE_SANDBOX") != "1":
+            pytest.skip(str(error))
+        pytest.fail(str(error))
+    yield chosen
+    deadline = time.monotonic() + 1
+    while (left := bots_below(os.getpid())) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert left == set(), "processes of a bot are left"

@@ -1,0 +1,32 @@
+"""Writes without end, on standard output or beside it, at most 2 GiB."""
+
+import json
+import os
+import sys
+
+
+def say(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+MOST = 2 * 2**30
+
+
+def attack(wanted):
+    """Flood a descriptor with a piece of text; `bytes` of it, then answer properly."""
+    piece = wanted["piece"].encode() * (65536 // len(wanted["piece"]))
+    left = min(wanted["bytes"], MOST)
+    while left > 0:
+        left -= os.write(wanted["fd"], piece[:left])
+    return {"flooded": wanted["bytes"]}
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        say({"type": "ready"})
+    elif message["type"] == "act":
+        say({"action": message["legal"][0], "report": attack(message["attack"])})
+    elif message["type"] == "quit":
+        break
