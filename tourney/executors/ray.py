@@ -5,6 +5,9 @@ Without an address a private Ray of this run is started; its daemons die with th
 
 import contextlib
 import os
+import secrets
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +15,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
 from tourney.errors import SandboxUnavailable, TourneyError, WorkerLost
+from tourney.executors import reaper
 from tourney.executors.base import (
     BlockDone,
     BlockFailed,
@@ -55,6 +59,7 @@ class RayExecutor:
         self._count = 0
         self._replaced = 0
         self._cores: list[int] | None = None
+        self._reaper: subprocess.Popen[bytes] | None = None
 
     def start(self, plan: WorkPlan, archives: Mapping[str, bytes], workers: int | None) -> int:
         """Connect and begin to start actors.
@@ -74,9 +79,9 @@ class RayExecutor:
         return wanted
 
     def _connect(self, workers: int | None) -> None:
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self.address == "local":
+            self._start_reaper()
             options |= {
                 "address": "local",
                 "include_dashboard": False,
@@ -92,6 +97,16 @@ class RayExecutor:
                 f"cannot reach Ray at {self.address!r}: {error}\n"
                 "start it with `ray start --head`, or leave --address out to play on this machine"
             ) from error
+
+    def _start_reaper(self) -> None:
+        """Ray's processes inherit a token, by which they are found even if we are killed."""
+        token = secrets.token_hex(16)
+        self._reaper = subprocess.Popen(
+            [sys.executable, "-I", "-S", reaper.__file__, token],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+        os.environ[reaper.TOKEN_VARIABLE] = token
 
     def _start_actor(self) -> None:
         name = f"w{self._count}"
@@ -172,8 +187,16 @@ class RayExecutor:
 
     def close(self) -> None:
         """Let workers end their bots, then end them, and Ray where it is ours."""
-        if not ray.is_initialized():
-            return
+        if ray.is_initialized():
+            self._end_actors()
+            ray.shutdown()
+        if self._reaper is not None:
+            os.environ.pop(reaper.TOKEN_VARIABLE, None)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._reaper.communicate(timeout=CLOSE_SECONDS)
+            self._reaper = None
+
+    def _end_actors(self) -> None:
         with contextlib.suppress(RayError, GetTimeoutError):
             ray.get(
                 [actor.close.remote() for actor in self._actors.values()], timeout=CLOSE_SECONDS
@@ -182,7 +205,6 @@ class RayExecutor:
             with contextlib.suppress(RayError, ValueError):
                 ray.kill(actor)
         self._actors.clear()
-        ray.shutdown()
 
 
 def _our_error(error: RayTaskError) -> TourneyError:

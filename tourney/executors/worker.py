@@ -21,7 +21,7 @@ from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import match_rows
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
-from tourney.sandbox.build import install
+from tourney.packages.cache import install
 from tourney.schedule.groups import Group, RoundRobin
 from tourney.schedule.scheduler import Block
 

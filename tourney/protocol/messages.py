@@ -3,7 +3,7 @@
 The JSON Schema in `docs/` is generated from these types. Unknown fields are ignored both ways.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -70,7 +70,7 @@ class Act(msgspec.Struct, tag_field="type", tag="act", kw_only=True):
     phase: str
     view: Mapping[str, Any]
     """All that this seat may know now."""
-    events: list[Mapping[str, Any]]
+    events: Sequence[Mapping[str, Any]]
     """What this seat has seen since its last message of this match, in order."""
     legal: list[str]
     """Every legal action, never empty."""
