@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 from tourney.ratings import Standing
 
-__all__ = ("Axis", "heat", "share_axis", "think_height")
+__all__ = ("Axis", "Bar", "heat", "share_axis", "timeline")
 
 STEP = 0.1
 """Axis ends are whole tenths, so that they are easy to read."""
+
+BAR_LOW, BAR_HIGH = 5, 34
+"""Heights of bars in pixels: a go without thinking is still there to be clicked."""
 
 HEAT_CLASSES = 11
 """Classes of the diverging colours, 0 worst, 5 even, 10 best."""
@@ -43,6 +46,47 @@ def heat(share: float) -> int:
     return min(HEAT_CLASSES - 1, int(share * HEAT_CLASSES))
 
 
-def think_height(us: int) -> float:
-    """Height of a bar for a thinking time, in per cent: a step for each power of ten, to 10 s."""
-    return round(min(100.0, 16 + 12 * math.log10(1 + us)), 1)
+class Bar(NamedTuple):
+    """One go of a seat: its actions without another seat's between them."""
+
+    seat: int | None
+    first: int
+    """Step of its first action."""
+    last: int
+    x: float
+    """Per cent from the left; a step is as wide as any other."""
+    width: float
+    height: float
+    """Pixels; by the order of magnitude of its thinking time."""
+    fault: bool
+
+
+def timeline(seats: Sequence[int | None], think_us: Sequence[int], faults: set[int]) -> list[Bar]:
+    """A bar for each go of a match.
+
+    Args:
+        seats: who acted, an item for each action.
+        think_us: how long that took.
+        faults: steps with a fault; step n follows the nth action.
+    """
+    goes: list[tuple[int, int, int]] = []
+    for place, seat in enumerate(seats):
+        if goes and seats[goes[-1][0]] == seat:
+            first, _, spent = goes[-1]
+            goes[-1] = (first, place, spent + think_us[place])
+        else:
+            goes.append((place, place, think_us[place]))
+    most = max((math.log10(1 + spent) for _, _, spent in goes), default=0.0) or 1.0
+    unit = 100 / max(1, len(seats))
+    return [
+        Bar(
+            seat=seats[first],
+            first=first + 1,
+            last=last + 1,
+            x=round(first * unit, 3),
+            width=round((last + 1 - first) * unit * 0.88, 3),
+            height=round(BAR_LOW + (BAR_HIGH - BAR_LOW) * math.log10(1 + spent) / most, 1),
+            fault=any(first < step <= last + 1 for step in faults),
+        )
+        for first, last, spent in goes
+    ]

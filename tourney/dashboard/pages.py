@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tourney.dashboard import tables
 from tourney.dashboard.api import MatchNumber, PageNumber, library
-from tourney.dashboard.charts import heat, share_axis, think_height
+from tourney.dashboard.charts import heat, share_axis, timeline
 from tourney.dashboard.replays import Recorded
 from tourney.dashboard.templating import render
 from tourney.dashboard.values import Absent, HeadToHead, Perspective, Ratings
@@ -118,6 +118,8 @@ def _step(
         return f"{request.url.path}?{urlencode({'step': number, 'seat': seat})}"
 
     fault_steps = replayed.fault_steps()
+    actors = [frame.seat for frame in replayed.frames[1:]]
+    bars = timeline(actors, replayed.row["think_us"], set(fault_steps))
     return {
         "moment": moment,
         "table": tables.table_of(game, moment, owners),
@@ -126,23 +128,11 @@ def _step(
         "last": replayed.last,
         "to": to,
         "next_fault": next((number for number in fault_steps if number > step), None),
-        "timeline": _timeline(replayed),
+        "timeline": bars,
+        "go_before": next((bar.first for bar in reversed(bars) if bar.first < step), 0),
+        "go_after": next((bar.first for bar in bars if bar.first > step), replayed.last),
         "over": replayed.frames[step].over,
     }
-
-
-def _timeline(replayed: Recorded) -> list[dict[str, Any]]:
-    """A bar for each action: whose it was, how long it took, whether it was a fault."""
-    faults = set(replayed.fault_steps())
-    return [
-        {
-            "step": frame.step,
-            "seat": frame.seat,
-            "height": think_height(replayed.think_us(frame.step)),
-            "fault": frame.step in faults,
-        }
-        for frame in replayed.frames[1:]
-    ]
 
 
 @router.get("/api")

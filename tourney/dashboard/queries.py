@@ -60,10 +60,14 @@ class Library:
             try:
                 sound.append(_summary(RunReader(folder)))
             except StoreError as error:
-                damaged.append(RunSummary(id=folder.name, problem=str(error)))
+                damaged.append(RunSummary(id=folder.name, problem=self._told(error)))
         sound.sort(key=lambda run: (run.started, run.id), reverse=True)
         damaged.sort(key=lambda run: run.id)
         return RunList(runs=(*sound, *damaged))
+
+    def _told(self, error: StoreError) -> str:
+        # Readers of the page need no path of the server.
+        return str(error).replace(f"{self.results}/", "")
 
     def _folders(self) -> Iterator[Path]:
         if (self.results / "run.json").exists():

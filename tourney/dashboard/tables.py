@@ -47,6 +47,15 @@ class DamTable(msgspec.Struct, frozen=True):
     origin: str | None
     slot: int | None
     seats: tuple[DamSeat, ...]
+    more: Mapping[str, Any]
+    """What a variant's view says besides."""
+
+
+BASE = frozenset(
+    ("round", "rounds", "seat", "dealer", "stock", "discard", "rows", "hand", "from", "slot")
+    + ("streak", "totals")
+)
+"""Parts of the view of Dam's base game; the layout draws or deliberately leaves out each."""
 
 
 def table_of(
@@ -87,6 +96,7 @@ def _dam(moment: Moment, owner_views: Sequence[Mapping[str, Any]]) -> DamTable:
         origin=view["from"],
         slot=view["slot"],
         seats=tuple(seats),
+        more={name: part for name, part in view.items() if name not in BASE and part is not None},
     )
 
 
@@ -95,27 +105,29 @@ PHRASES: dict[str, tuple[str, ...]] = {
     "take": ("takes", "card", "from the discard pile"),
     "keep": ("keeps", "card", "in slot", "slot"),
     "throw": ("throws", "card", "on the discard pile"),
+    "round": ("Deal", "round", "ends; the rows are worth", "sums"),
     "play": ("plays", "card"),
     "pass": ("passes",),
     "knock": ("knocks",),
 }
-"""Events in words; a part that is a field of the event stands for its value."""
+"""Events in words; a word that is a field of the event stands for its value."""
 
 
 def phrase(event: Mapping[str, Any]) -> list[Any]:
-    """An event as parts of a sentence: words, numbers and cards, without who did it."""
-    kind = event["event"]
+    """An event as parts of a sentence without its subject: words, numbers, cards, flat lists."""
     fields = {name: value for name, value in event.items() if name not in ("event", "seat")}
-    words = PHRASES.get(kind)
-    if words is None:
-        told: list[Any] = [kind]
-        for name, value in fields.items():
-            told += [name, value]
-        return told
-    parts: list[Any] = []
-    for word in words:
-        if word == "card":
-            parts.append(fields.get("card") or "a card")
-        else:
-            parts.append(fields.get(word, word) if word in fields else word)
-    return parts
+    words = PHRASES.get(event["event"])
+    if words is not None:
+        hidden = {"card": "a card"}
+        return [fields.get(word) or hidden.get(word, word) for word in words]
+    told: list[Any] = [event["event"]]
+    for name, value in fields.items():
+        if _is_short(value):
+            told += [name.replace("_", " "), value]
+    return told
+
+
+def _is_short(value: Any) -> bool:
+    """Whether `value` fits into a sentence."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return all(isinstance(part, str | int | float) for part in parts)

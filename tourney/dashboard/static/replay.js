@@ -1,7 +1,14 @@
 // Steps through a match without reloading the page. Every step is an ordinary link, so that the
 // page does the same without this file; no rule of a game is known here.
 
-const KEYS = { ArrowLeft: "prev", ArrowRight: "next", Home: "first", End: "last" };
+const KEYS = {
+  ArrowLeft: "prev",
+  ArrowRight: "next",
+  PageUp: "go-back",
+  PageDown: "go-on",
+  Home: "first",
+  End: "last",
+};
 
 let wanted = 0;
 
