@@ -52,8 +52,8 @@ class DamTable(msgspec.Struct, frozen=True):
 
 
 BASE = frozenset(
-    ("round", "rounds", "seat", "dealer", "stock", "discard", "rows", "hand", "from", "slot")
-    + ("streak", "totals")
+    {"round", "rounds", "seat", "dealer", "stock", "discard"}
+    | {"rows", "hand", "from", "slot", "streak", "totals"}
 )
 """Parts of the view of Dam's base game; the layout draws or deliberately leaves out each."""
 
