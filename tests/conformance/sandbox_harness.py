@@ -18,7 +18,8 @@ from tourney.packages.manifest import load_manifest
 from tourney.sandbox.base import BotProcess, ExitStatus, ProcessLimits, Sandbox
 from tourney.sandbox.metering import children
 
-ROGUES = Path(__file__).parents[1] / "rogues"
+REPOSITORY = Path(__file__).parents[2]
+ROGUES = REPOSITORY / "tests" / "rogues"
 
 MAX_LINE_BYTES = 64 * 1024
 NEAR_LIMIT = 0.9
@@ -161,10 +162,10 @@ def processes_with(marker: str) -> list[int]:
     ]
 
 
-def wait_until_none(marker: str, wait_s: float) -> list[int]:
-    """Wait until no process has `marker`, at most `wait_s`; returns those that are left."""
+def wait_until_none(marker: str, wait_s: float, besides: int = 0) -> list[int]:
+    """Wait until no process but `besides` has `marker`; returns those that are left at the end."""
     deadline = time.monotonic() + wait_s
-    while left := processes_with(marker):
+    while left := [pid for pid in processes_with(marker) if pid != besides]:
         if time.monotonic() > deadline:
             return left
         time.sleep(0.005)

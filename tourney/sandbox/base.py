@@ -60,6 +60,10 @@ class BotProcess(Protocol):
         """CPU time used so far by the bot's main process, all threads, nanoseconds."""
         ...
 
+    def starved_ns(self) -> int:
+        """Time that its main process was ready to run while no core was free, nanoseconds."""
+        ...
+
     def memory_mb(self) -> float:
         """Memory of all its processes now plus its files in /tmp, mebibytes."""
         ...

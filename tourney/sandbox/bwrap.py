@@ -21,10 +21,10 @@ from tourney.sandbox.flags import bwrap_arguments, process_limits
 from tourney.sandbox.launcher import Guard, GuardLost, StartRefused, shared_guard, unavailable
 from tourney.sandbox.metering import NamespaceMeter, host_pid
 from tourney.sandbox.probe import explain, read_probe
-from tourney.sandbox.process import GuardedProcess, open_pipes
+from tourney.sandbox.process import GuardedProcess, Pipes, open_pipes
 from tourney.sandbox.programs import Program, find_inside, reachable
 from tourney.sandbox.seccomp import filter_bytes, native_architecture
-from tourney.sandbox.slots import users_now
+from tourney.sandbox.slots import needs_own_user, users_now
 
 __all__ = ("BwrapSandbox",)
 
@@ -88,7 +88,7 @@ class BwrapSandbox:
 
 def _bot_uid() -> int:
     """A user as powerless as the bot's: root's bots get private ones, which own nothing."""
-    return -1 if os.geteuid() == 0 else os.getuid()
+    return -1 if needs_own_user() else os.getuid()
 
 
 def _require_reachable(package: Path) -> None:
@@ -112,32 +112,44 @@ def _launch(
     *,
     writable: bool,
 ) -> GuardedProcess:
+    drop = needs_own_user()
     flags = bwrap_arguments(package, limits, writable=writable, runtime=program.runtime)
     request: dict[str, Any] = {
         "kind": "bwrap",
         "bwrap": _bwrap(),
         "command": [program.path, *arguments],
         "limits": process_limits(limits),
-        "drop": os.geteuid() == 0,
-        "used": sorted(users_now()) if os.geteuid() == 0 else [],
+        "drop": drop,
+        "used": sorted(users_now()) if drop else [],
         "owned": str(package) if writable else None,
     }
-    pipes = open_pipes()
     try:
-        with _memory_file(flags) as flags_fd, _memory_file(_filter()) as filter_fd:
-            bot, pidfd = guard.start(request, (*pipes.theirs, flags_fd, filter_fd))
-    except StartRefused as error:
-        pipes.close_theirs()
-        said = _read_rest(pipes.stderr)
+        pipes = open_pipes()
+    except OSError as error:
+        raise SandboxUnavailable(f"no pipes for a bot: {error.strerror}") from error
+    try:
+        bot, pidfd = _ask(guard, request, pipes, flags)
+    except BaseException:
         pipes.close_ours()
-        raise SandboxUnavailable(explain(str(error), said)) from error
-    except GuardLost as error:
-        pipes.close_theirs()
-        pipes.close_ours()
-        raise unavailable(error) from error
-    pipes.close_theirs()
+        raise
     meter = NamespaceMeter(host_pid(pidfd), limits.memory_mb)
     return GuardedProcess(guard, bot, pidfd, pipes, meter)
+
+
+def _ask(guard: Guard, request: dict[str, Any], pipes: Pipes, flags: bytes) -> tuple[int, int]:
+    """Let the guard start bubblewrap; the bot's ends of the pipes are closed here afterwards."""
+    try:
+        try:
+            with _memory_file(flags) as flags_fd, _memory_file(_filter()) as filter_fd:
+                return guard.start(request, (*pipes.theirs, flags_fd, filter_fd))
+        finally:
+            pipes.close_theirs()
+    except StartRefused as error:
+        raise SandboxUnavailable(explain(str(error), _read_rest(pipes.stderr))) from error
+    except GuardLost as error:
+        raise unavailable(error) from error
+    except OSError as error:
+        raise SandboxUnavailable(f"no memory file for a bot: {error.strerror}") from error
 
 
 def _bwrap() -> str:

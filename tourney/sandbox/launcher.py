@@ -137,9 +137,12 @@ class Guard:
         try:
             self._process.wait(STOP_WAIT_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(1.0)
+            self._kill()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
 
     def _ask(self, request: dict[str, Any], fds: Sequence[int]) -> tuple[dict[str, Any], list[int]]:
         with self._lock:
@@ -148,9 +151,9 @@ class Guard:
                 return self._receive(REPLY_WAIT_S)
             except OSError as error:
                 raise GuardLost(str(error)) from error
-            except GuardLost:
-                # After a reply that did not come, the next one could be taken for it.
-                self._process.kill()
+            except BaseException:
+                # No reply, or we were interrupted: the next one could be taken for this one's.
+                self._kill()
                 raise
 
     def _receive(self, wait_s: float) -> tuple[dict[str, Any], list[int]]:

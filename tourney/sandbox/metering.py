@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ("Meter", "NamespaceMeter", "TreeMeter", "children", "cpu_clock", "host_pid")
+__all__ = ("Meter", "NamespaceMeter", "TreeMeter", "children", "cpu_clock", "cpu_ns", "host_pid", "starved_ns")
 
 MIB = 2**20
 
@@ -41,6 +41,16 @@ def cpu_clock(pid: int) -> int:
     a quarter of a microsecond, `/proc` forty times that.
     """
     return (~pid << 3) | 2
+
+
+def starved_ns(pid: int) -> int:
+    """How long the threads of process `pid` waited for a core, summed; 0 when it is gone."""
+    total = 0
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError, ValueError, IndexError):
+                total += int((task / "schedstat").read_text().split()[1])
+    return total
 
 
 def host_pid(pidfd: int) -> int:

@@ -87,15 +87,22 @@ def _launch(request: dict[str, Any], program: str) -> GuardedProcess:
         guard = Guard(namespaced=False)
     except GuardLost as error:
         raise unavailable(error) from error
-    pipes = open_pipes()
     try:
-        bot, pidfd = guard.start(request, pipes.theirs)
-    except (StartRefused, GuardLost) as error:
-        pipes.close_ours()
+        pipes = open_pipes()
+        try:
+            bot, pidfd = guard.start(request, pipes.theirs)
+        except BaseException:
+            pipes.close_ours()
+            raise
+        finally:
+            pipes.close_theirs()
+    except StartRefused as error:
         guard.stop()
-        if isinstance(error, StartRefused):
-            raise BotRefused(f"cannot run `{program}`: {error}") from error
+        raise BotRefused(f"cannot run `{program}`: {error}") from error
+    except GuardLost as error:
+        guard.stop()
         raise unavailable(error) from error
-    finally:
-        pipes.close_theirs()
+    except BaseException:
+        guard.stop()
+        raise
     return GuardedProcess(guard, bot, pidfd, pipes, TreeMeter(host_pid(pidfd)), after=guard.stop)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tourney.sandbox.base import ExitStatus
 from tourney.sandbox.launcher import Guard, GuardLost
-from tourney.sandbox.metering import Meter, cpu_clock, cpu_ns
+from tourney.sandbox.metering import Meter, cpu_clock, cpu_ns, starved_ns
 
 __all__ = ("GuardedProcess", "Pipes", "open_pipes")
 
@@ -107,6 +107,11 @@ class GuardedProcess:
         # Never less than before, should the pid be gone or, at worst, another's by now.
         self._cpu_ns = max(self._cpu_ns, cpu_ns(self._clock) or 0)
         return self._cpu_ns
+
+    def starved_ns(self) -> int:
+        """Time that its main process was ready to run while no core was free, nanoseconds."""
+        pid = None if self._status is not None else self._meter.main_pid()
+        return 0 if pid is None else starved_ns(pid)
 
     def memory_mb(self) -> float:
         """Memory of all its processes now plus its files in /tmp, mebibytes."""

@@ -1,7 +1,7 @@
 """Private users for the bots of a root launcher, one for each live bot on the machine.
 
 The guard claims, the launcher says which are in use: the guard may not see all of the machine's
-processes. The standard library only; no users are made, only numbers claimed.
+processes. No users are made, only numbers claimed.
 """
 
 import fcntl
@@ -10,6 +10,8 @@ import pwd
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+
+from tourney.errors import SandboxUnavailable
 
 FIRST_UID = 200_000
 N_SLOTS = 1_000
@@ -60,3 +62,30 @@ def users_now() -> set[int]:
                 with suppress(OSError):
                     found.add(entry.stat().st_uid)
     return found.intersection(range(FIRST_UID, FIRST_UID + N_SLOTS))
+
+
+def needs_own_user() -> bool:
+    """Whether bots here must be given a user of their own, because ours is the kernel's root.
+
+    Root of a container with users of its own (rootless Podman) is an ordinary user outside and
+    needs none.
+
+    Raises:
+        SandboxUnavailable: we are the kernel's root and cannot become anybody else.
+    """
+    if os.geteuid() != 0:
+        return False
+    outside_root = 0
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        first, outside, count = map(int, line.split())
+        if first <= FIRST_UID and first + count >= FIRST_UID + N_SLOTS:
+            return True
+        if first == 0:
+            outside_root = outside
+    if outside_root == 0:
+        raise SandboxUnavailable(
+            "this root is the kernel's root and may not become another user, so a bot would be "
+            "root as well; run as an ordinary user, or where users "
+            f"{FIRST_UID}-{FIRST_UID + N_SLOTS - 1} exist"
+        )
+    return False
