@@ -139,7 +139,8 @@ def test_no_user_namespaces_left(attempt: Try) -> None:
 def test_masked_proc_as_in_a_container(attempt: Try) -> None:
     # Only a mount that came from another user namespace counts as a mask.
     mask = as_root_of_a_namespace("mount --bind /dev/null /proc/version")
-    said = attempt(*mask, "unshare", "--user", "--map-user=1000", "--mount")
+    user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--mount")
+    said = attempt(*mask, *user)
     assert "this container masks /proc" in said
     assert "systempaths=unconfined" in said
 
