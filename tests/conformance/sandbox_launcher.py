@@ -1,6 +1,6 @@
 """A launcher to be killed, or put where no sandbox can work; run by the tests as a program.
 
-    python -m tests.conformance.sandbox_launcher hold|storm|reap|try MARKER [NUMBER]
+    python -m tests.conformance.sandbox_launcher hold|storm|reap|try|weigh MARKER [NUMBER]
 
 Every bot it starts has MARKER among its arguments, and every process of its own in its
 environment, so that what is left can be found.
@@ -84,6 +84,17 @@ def attempt(sandbox: Sandbox, marker: str, _: int) -> None:
     say(f"{said}: {bot.close().in_words()}")
 
 
+def weigh(sandbox: Sandbox, marker: str, _: int) -> None:
+    """Start a bot that takes 64 MiB, and say what the meter shows of it and of its child."""
+    script = "import os; block = b'x' * 2**26; os.fork(); print(1, flush=True); input()"
+    bot = sandbox.start(PACKAGE, ["python3", "-c", script, marker], ProcessLimits())
+    for _ in range(2):
+        select.select([bot.stdout], [], [], 5)
+        os.read(bot.stdout, 2)
+    say(f"{bot.memory_mb():.0f}")
+    bot.close(grace_ms=0)
+
+
 def say(text: str) -> None:
     """One line for the test."""
     sys.stdout.write(text + "\n")
@@ -92,7 +103,9 @@ def say(text: str) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Do what the first argument says."""
-    what = {"hold": hold, "storm": storm, "reap": reap, "try": attempt}[arguments[0]]
+    what = {"hold": hold, "storm": storm, "reap": reap, "try": attempt, "weigh": weigh}[
+        arguments[0]
+    ]
     sandbox: Sandbox = plugins.load("sandboxes", os.environ.get("TEST_SANDBOX", "bwrap"))()
     what(sandbox, arguments[1], int(arguments[2]) if len(arguments) > 2 else 0)
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -167,8 +168,9 @@ def test_the_guard_is_replaced_when_it_was_killed(sandbox: BwrapSandbox) -> None
             os.kill(pid, signal.SIGKILL)
         assert watch(rogue.process, 5, rogue.limits).reason == "ended"
         status = rogue.process.close()
-    assert not status.reported
-    assert status.in_words() == "ended in an unknown way"
+    assert status.lost
+    assert not status.killed_by_us
+    assert status.in_words() == "lost together with the runner's guard process"
     with Rogue(sandbox, "shows-itself") as rogue:
         assert rogue.report()["cwd"] == "/bot"
 
@@ -206,6 +208,7 @@ def test_a_bot_that_leaves_by_itself(sandbox: BwrapSandbox) -> None:
     ("script", "words", "reported"),
     [
         ("exit 3", "exited with code 3", True),
+        ("exit 200", "exited with code 200", True),
         ("kill -SEGV $$", "killed by SIGSEGV", True),
         ("kill -KILL $$", "killed by SIGKILL", True),
         ("exec /bot/no-such-program", "exited with code 127", True),
@@ -271,3 +274,35 @@ def test_a_guard_that_does_not_answer_is_an_unavailable_sandbox(
             os.kill(pid, signal.SIGSTOP)
         with pytest.raises(SandboxUnavailable, match="did not answer"):
             sandbox.start(Path("/usr"), ["true"], ProcessLimits())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user needs no such right")
+def test_memory_is_metered_without_the_right_to_trace(
+    sandbox: BwrapSandbox, launch: Launch, marker: str
+) -> None:
+    weighed = []
+    for prefix in ((), ("setpriv", "--bounding-set=-sys_ptrace", "--")):
+        launcher = launch("weigh", marker, prefix=prefix)
+        weighed.append(int(line(launcher, 20)))
+        launcher.wait(5)
+    # Two processes that share most of it; below the limit nobody looks which pages are shared.
+    assert 128 < weighed[0] < 170
+    assert 128 < weighed[1] < 170
+
+
+def test_many_starts_from_many_threads(sandbox: BwrapSandbox) -> None:
+    def one(number: int) -> str:
+        process = sandbox.start(Path("/usr"), ["sh", "-c", f"exit {number}"], ProcessLimits())
+        return process.close(grace_ms=5000).in_words()
+
+    with ThreadPoolExecutor(8) as pool:
+        ends = list(pool.map(one, range(40)))
+    assert ends == [f"exited with code {number}" for number in range(40)]
+
+
+def test_the_kernel_would_rather_kill_a_bot_than_us(sandbox: BwrapSandbox) -> None:
+    process = sandbox.start(
+        Path("/usr"), ["sh", "-c", "cat /proc/self/oom_score_adj"], ProcessLimits()
+    )
+    assert watch(process, 5, ProcessLimits()).output == b"500\n"
+    process.close()

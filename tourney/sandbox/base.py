@@ -34,9 +34,13 @@ class ExitStatus:
     """The sandbox saw the program itself end. False before the bot's first message means that the
     program never ran (a wrong `#!` line, a sandbox that failed late); after it, nothing: a bot can
     suppress the report, so every end is then its own."""
+    lost: bool = False
+    """Our own guard died and took the bot along: a failure of the platform, never the bot's."""
 
     def in_words(self) -> str:
         """How it ended: `exited with code 3`, `killed by SIGSEGV`, `stopped by the runner`."""
+        if self.lost:
+            return "lost together with the runner's guard process"
         if self.killed_by_us:
             return "stopped by the runner"
         if self.signal is not None:

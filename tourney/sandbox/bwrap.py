@@ -31,7 +31,7 @@ __all__ = ("BwrapSandbox",)
 PROBE_WAIT_S = 5.0
 """For the first launch of a process; it takes 10 ms."""
 
-PROBE_COMMAND = ("/bin/cat", "/proc/self/status")
+PROBE_COMMAND = ("/bin/cat", "/proc/self/status", "-")
 
 _checked: dict[int, bool] = {}
 """For each process that passed `check`: whether its guard has a pid namespace of its own."""
@@ -227,10 +227,18 @@ def _probe(guard: Guard) -> None:
         writable=False,
     )
     try:
-        shown = _read_rest(bot.stdout)
-        said = _read_rest(bot.stderr)
+        # It has shown its status and now waits for input, which ends when we close it.
+        ready = select.select([bot.stdout], [], [], PROBE_WAIT_S)[0]
+        shown = os.read(bot.stdout, 16384).decode(errors="replace") if ready else ""
+        memory_mb = bot.memory_mb()
+        said = "" if shown else _read_rest(bot.stderr)
     finally:
         status = bot.close(grace_ms=int(PROBE_WAIT_S * 1000))
     if status.code != 0 or not status.reported:
         raise SandboxUnavailable(explain(f"the probe {status.in_words()}", said))
     read_probe(shown)
+    if memory_mb <= 0:
+        raise SandboxUnavailable(
+            "the sandbox starts but its memory cannot be metered: /proc hides other users' "
+            "processes; mount it without hidepid, or give this process CAP_SYS_PTRACE"
+        )

@@ -31,6 +31,7 @@ from tourney.sandbox.slots import claim_slot
 from tourney.sandbox.spawning import (
     StartError,
     give_away,
+    prefer_for_killing,
     read_child_pid,
     release,
     set_limits,
@@ -148,6 +149,7 @@ class Guard:
             bot.main = read_child_pid(status)
             bot.pidfd = os.pidfd_open(bot.main)
             set_limits(bot.main, request["limits"], uid)
+            prefer_for_killing(bot.main)
             release(block)
         except BaseException:
             if bot is None:

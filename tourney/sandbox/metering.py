@@ -9,7 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ("Meter", "NamespaceMeter", "TreeMeter", "children", "cpu_clock", "cpu_ns", "host_pid", "starved_ns")
+__all__ = (
+    "Meter",
+    "NamespaceMeter",
+    "TreeMeter",
+    "children",
+    "cpu_clock",
+    "cpu_ns",
+    "host_pid",
+    "starved_ns",
+)
 
 MIB = 2**20
 
@@ -71,23 +80,34 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def _used_kb(status: bytes) -> int:
-    """Kilobytes that a process holds: in memory, in swap, and as page tables.
+def tree(root: int) -> set[int]:
+    """`root` and all its descendants, as far as they can be found."""
+    waiting, seen = [root], set[int]()
+    while waiting:
+        pid = waiting.pop()
+        if pid not in seen:
+            seen.add(pid)
+            waiting += children(pid)
+    return seen
+
+
+def _used_kb(status: bytes, skip: bytes = b"-") -> int:
+    """Kilobytes that a process holds: in memory, in swap, and as page tables; but for `skip`.
 
     Page tables count because a program can make the kernel fill gigabytes of them by reading
     pages that it never wrote, with next to nothing resident.
     """
     total = 0
     for line in status.splitlines():
-        if line.startswith((b"VmRSS:", b"VmPTE:", b"VmSwap:")):
+        if line.startswith((b"VmRSS:", b"VmPTE:", b"VmSwap:")) and not line.startswith(skip):
             total += int(line.split()[1])
     return total
 
 
-def _read(path: str, folder: int | None = None) -> bytes:
-    """A file of /proc; empty when its process is gone."""
+def _read(path: str, folder: int = -1) -> bytes:
+    """A file of /proc, relative to the open `folder` if any; empty when its process is gone."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder if folder >= 0 else None)
     except OSError:
         return b""
     try:
@@ -107,6 +127,9 @@ def _proportional_kb(rollup: bytes) -> int:
 
 class NamespaceMeter:
     """Meter of a sandbox with its own pid namespace and its own /proc and /tmp.
+
+    Its /proc lists its processes at once. A root without CAP_SYS_PTRACE may not look into it:
+    then the tree of processes is walked, and /tmp, which has a size of its own, is left out.
 
     Args:
         init: pid of the namespace's process 1, as we see it.
@@ -137,23 +160,26 @@ class NamespaceMeter:
 
     def memory_mb(self) -> float:
         """Memory of every process in the namespace and of the files in its /tmp."""
-        if self._proc < 0:
-            return 0.0
-        # By descriptor: a path would be looked up anew through a process that may be gone.
-        pids = [name for name in os.listdir(self._proc) if name.isdigit()]  # noqa: PTH208
-        used = sum(_used_kb(_read(f"{pid}/status", self._proc)) for pid in pids)
+        folders = self._folders()
+        used = sum(_used_kb(_read(f"{folder}/status", self._proc)) for folder in folders)
         tmp_kb = self._tmp_kb()
-        if used + tmp_kb > self._limit_kb and len(pids) > 2:
-            used = sum(self._exact_kb(pid) for pid in pids)
+        if used + tmp_kb > self._limit_kb and len(folders) > 2:
+            used = sum(self._exact_kb(folder) for folder in folders)
         return (used + tmp_kb) / 1024
 
-    def _exact_kb(self, pid: str) -> int:
-        status = _read(f"{pid}/status", self._proc)
-        shared_once = _proportional_kb(_read(f"{pid}/smaps_rollup", self._proc))
-        resident = sum(
-            int(line.split()[1]) for line in status.splitlines() if line.startswith(b"VmRSS:")
-        )
-        return _used_kb(status) - resident + shared_once
+    def _folders(self) -> list[str]:
+        """The folder of each process, relative to its /proc where that is open."""
+        if self._proc < 0:
+            return [f"/proc/{pid}" for pid in tree(self._init)]
+        # By descriptor: a path would be looked up anew through a process that may be gone.
+        return [name for name in os.listdir(self._proc) if name.isdigit()]  # noqa: PTH208
+
+    def _exact_kb(self, folder: str) -> int:
+        status = _read(f"{folder}/status", self._proc)
+        rollup = _read(f"{folder}/smaps_rollup", self._proc)
+        if not rollup:
+            return _used_kb(status)
+        return _used_kb(status, skip=b"VmRSS:") + _proportional_kb(rollup)
 
     def _tmp_kb(self) -> float:
         if self._tmp < 0:
@@ -193,14 +219,7 @@ class TreeMeter:
 
     def memory_mb(self) -> float:
         """Memory of the program and of its descendants."""
-        waiting, seen, used = [self._pid], set[int](), 0
-        while waiting:
-            pid = waiting.pop()
-            if pid not in seen:
-                seen.add(pid)
-                used += _used_kb(_read(f"/proc/{pid}/status"))
-                waiting += children(pid)
-        return used / 1024
+        return sum(_used_kb(_read(f"/proc/{pid}/status")) for pid in tree(self._pid)) / 1024
 
     def tmp_files(self) -> int:
         """Not known: a plain program may write where it likes."""

@@ -20,6 +20,15 @@ KILL_WAIT_S = 1.0
 SIGNAL_CODES = 128
 """Bubblewrap, like a shell, reports an end by signal N as exit code 128 + N."""
 
+_LOST: dict[str, Any] = {
+    "code": None,
+    "signal": None,
+    "cpu_ms": 0.0,
+    "peak_kb": 0,
+    "reported": False,
+    "lost": True,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
@@ -149,7 +158,7 @@ class GuardedProcess:
         try:
             report = self._guard.end(self._bot)
         except GuardLost:
-            report = {"code": None, "signal": None, "cpu_ms": 0, "peak_kb": 0, "reported": False}
+            report = _LOST
         finally:
             self._close_fd("stdout")
             self._close_fd("stderr")
@@ -174,7 +183,7 @@ class GuardedProcess:
     def _as_status(self, report: dict[str, Any]) -> ExitStatus:
         code: int | None = report["code"]
         number: int | None = report["signal"]
-        if code is not None and code > SIGNAL_CODES:
+        if code is not None and code - SIGNAL_CODES in signal.valid_signals():
             number = code - SIGNAL_CODES
             code = None
         # Our SIGKILL may come just after its own end; then its own end counts.
@@ -186,4 +195,5 @@ class GuardedProcess:
             cpu_ms=max(report["cpu_ms"], self._cpu_ns / 1e6),
             peak_memory_mb=max(self._peak_mb, report["peak_kb"] / 1024),
             reported=report["reported"],
+            lost=report.get("lost", False),
         )

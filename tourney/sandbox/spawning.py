@@ -15,6 +15,7 @@ import sys
 import tempfile
 import termios
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,12 @@ def set_limits(pid: int, limits: dict[str, list[int]], uid: int) -> None:
         if changed:
             os.setresuid(0, 0, 0)
             os.setresgid(0, 0, 0)
+
+
+def prefer_for_killing(pid: int) -> None:
+    """When the machine runs out of memory, let the kernel take a bot rather than us."""
+    with suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text("500")
 
 
 def lower_limit(pid: int, name: str, value: list[int]) -> None:
