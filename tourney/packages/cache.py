@@ -40,7 +40,7 @@ def cache_folder() -> Path:
     Raises:
         PackageError: it cannot be made, or somebody else could write into it.
     """
-    folder = _wanted_folder()
+    folder = wanted_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         status = folder.stat()
@@ -63,7 +63,8 @@ def cache_folder() -> Path:
     return folder
 
 
-def _wanted_folder() -> Path:
+def wanted_folder() -> Path:
+    """Where the cache would be; nothing is made."""
     chosen = os.environ.get("TOURNEY_CACHE")
     if chosen:
         return Path(chosen).absolute()

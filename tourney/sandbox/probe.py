@@ -18,7 +18,7 @@ CAUSES: tuple[tuple[str, str, str], ...] = (
         "start the container with `--security-opt systempaths=unconfined`",
     ),
     (
-        r"No permissions to create new? ?namespace",
+        r"No permissions to creat(e|ing) a? ?new namespace",
         "this system or container forbids user namespaces",
         "container: start it with `--security-opt seccomp=unconfined`; Debian: "
         "`sysctl kernel.unprivileged_userns_clone=1`",
