@@ -133,6 +133,13 @@ static const char *last(const char *array) {
     return value;
 }
 
+/* The value of an array that is the string `text`, or NULL. */
+static const char *find(const char *array, const char *text) {
+    const char *p = element(array, NULL);
+    while (p && !is_text(p, text)) p = element(array, p);
+    return p;
+}
+
 /* The number at p, or `otherwise` if there is none. */
 static double number(const char *p, double otherwise) {
     if (!p) return otherwise;
@@ -167,10 +174,8 @@ static void hello(const char *message) {
     threshold = number(member(member(message, "options"), "threshold"), DEFAULT_THRESHOLD);
     const char *rules = member(message, "rules");
     minus_value = number(member(rules, "minus_value"), -1);
-    /* The rank may be given as 7 or as "7"; null and "none" mean that there is none. */
-    const char *rank = member(rules, "minus_rank");
-    if (rank && *rank == '"') rank++;
-    minus_rank = rank && *rank >= '2' && *rank <= '9' ? *rank : 0;
+    double rank = number(member(rules, "minus_rank"), 0); /* it may also be the word none */
+    minus_rank = rank == 10 ? 'T' : rank >= 2 && rank <= 9 ? (char)('0' + (int)rank) : 0;
 }
 
 /* The chosen action, as the text of one of `legal`'s values, quotes and all; NULL for no answer. */
@@ -181,9 +186,9 @@ static const char *choose(const char *act) {
         wish = card_value(last(member(view, "discard"))) <= threshold ? "take" : "draw";
     else if (is_text(phase, "decide"))
         wish = card_value(member(view, "hand")) <= threshold ? "keep" : "throw";
-    if (wish)
-        for (const char *p = element(legal, NULL); p; p = element(legal, p))
-            if (is_text(p, wish)) return p;
+    if (wish && find(legal, wish)) return find(legal, wish);
+    /* When the stock is empty and play goes on without it (DAM-V5), passing stands for drawing. */
+    if (wish && !strcmp(wish, "draw") && find(legal, "pass")) return find(legal, "pass");
     return element(legal, NULL);
 }
 

@@ -29,7 +29,7 @@ def card_values(rules: dict[str, Any]) -> dict[str, int]:
     }
     values.update({"Q" + suit: 0 for suit in "CDHS"})
     values.update({"KC": 13, "KD": 13, "KH": 0, "KS": 13})
-    minus_rank = str(rules.get("minus_rank"))
+    minus_rank = "T" if rules.get("minus_rank") == 10 else str(rules.get("minus_rank"))
     minus_value = rules.get("minus_value", -1)
     return {card: minus_value if card[0] == minus_rank else value for card, value in values.items()}
 
@@ -45,6 +45,8 @@ def choose(
         wanted = "keep" if values[view["hand"]] <= threshold else "throw"
     else:
         return legal[0]
+    if wanted == "draw" and "pass" in legal:  # DAM-V5: the stock is empty, play goes on without it
+        wanted = "pass"
     return wanted if wanted in legal else legal[0]
 
 

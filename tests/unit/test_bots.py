@@ -17,11 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 
 from tourney.config import load_config
 from tourney.games.cards import PACK
-from tourney.games.dam import card_value
+from tourney.games.dam_rules import DamRules, card_values
 from tourney.sdk import tourney_bot
 
 ROOT = Path(__file__).parents[2]
@@ -81,13 +82,10 @@ def test_config_enters_packages_that_exist(name: str) -> None:
 
 @pytest.mark.parametrize("bot", [THRESHOLD, MEMORY])
 def test_bots_count_cards_as_the_rules_do(bot: ModuleType) -> None:
-    base = {card: card_value(card) for card in PACK}
-    assert bot.card_values({}) == base
-    assert bot.card_values({"minus_rank": None, "minus_value": -1}) == base
-    assert bot.card_values({"minus_rank": "none"}) == base
-    for rank in (7, "7"):  # DAM-V1
-        minus = bot.card_values({"minus_rank": rank, "minus_value": -3})
-        assert minus == {**base, **{"7" + suit: -3 for suit in "CDHS"}}
+    assert bot.card_values({}) == card_values(DamRules())
+    for rank in ("none", *range(2, 11)):  # DAM-V1
+        rules = {"minus_rank": rank, "minus_value": -3}
+        assert bot.card_values(rules) == card_values(msgspec.convert(rules, DamRules))
 
 
 # The policies as the rules' validation numbers word them, over values, with the prefix spelled out.
@@ -155,12 +153,14 @@ def test_policies_stay_legal_where_their_wish_is_not(bot: ModuleType) -> None:
 
     assert choose("source", "draw") == "draw"
     assert choose("source", "draw", "take") == "take"
+    assert choose("source", "take", "pass") == "take"
     assert choose("decide", "keep") == "keep"
     assert choose("decide", "throw") == "throw"
     assert choose("ask", "no-ask", "ask 1 1 1") == "no-ask"
     assert choose("never heard of", "b", "a") == "b"
     view.update(discard=[], slot=None)
     assert choose("source", "draw", "take") == "draw"
+    assert choose("source", "take", "pass") == "pass"
     assert choose("decide", "throw") == "throw"
 
 
@@ -373,6 +373,8 @@ QUESTIONS = [
     (act("source", SOURCE, discard=["4D"], row=FULL), "take", "take"),
     (act("source", ("draw",), discard=["QH"], streak=4), "draw", "draw"),
     (act("source", ("draw",), discard=[]), "draw", "draw"),
+    (act("source", ("take", "pass"), discard=["9D"], stock=0), "pass", "pass"),
+    (act("source", ("take", "pass"), discard=["2D"], stock=0), "take", "take"),
     (act("decide", DECIDE, hand="7D", origin="stock", slot=1), "throw", "throw"),
     (act("decide", DECIDE, hand="6D", origin="stock", slot=1), "keep", "keep"),
     (act("decide", DECIDE, hand="7D", slot=1, row=["KC", "2C"]), "throw", "keep"),
@@ -403,7 +405,8 @@ def test_bot_plays_a_session(started: Process, request: pytest.FixtureRequest) -
         )
         assert answer["action"] in wanted, question
     padding = {"padding": 'åäö "\\' * 30_000}
-    assert started.ask({**padding, **QUESTIONS[8][0], **padding})["action"] in DECIDE
+    long = act("decide", DECIDE, hand="2D", slot=1) | padding
+    assert started.ask(dict(reversed(long.items())))["action"] in DECIDE
     started.tell(end("m1"))
     assert started.ask({**act("source", ("draw",)), "match": "m2"}) == {"action": "draw"}
     started.tell(end("m2"))
@@ -423,9 +426,9 @@ def test_bot_leaves_when_its_input_ends(started: Process) -> None:
     "started", needing(["dam-memory", "dam-threshold", "dam-threshold-c"]), indirect=True
 )
 def test_options_and_rules_change_what_a_threshold_bot_likes(started: Process) -> None:
-    rules = {"minus_rank": 7, "minus_value": -1}
+    rules = {"minus_rank": 10, "minus_value": -1}
     started.ask({**HELLO, "options": {"threshold": -1}, "rules": rules})
-    for hand, action in (("7S", "keep"), ("QH", "throw"), ("AC", "throw")):
+    for hand, action in (("TS", "keep"), ("QH", "throw"), ("AC", "throw")):
         assert started.ask(act("decide", DECIDE, hand=hand, slot=1)) == {"action": action}
 
 
