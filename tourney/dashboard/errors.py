@@ -55,7 +55,8 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 def _our_error(request: Request, error: Exception) -> Response:
     status = 404 if isinstance(error, Absent) else 500
-    text = str(error)
+    assert isinstance(error, TourneyError)
+    text: str = request.app.state.library.told(error)
     return problem_response(request, status, f"{text[:1].upper()}{text[1:]}.".replace("..", "."))
 
 

@@ -28,7 +28,7 @@ from tourney.dashboard.values import (
     RunList,
     RunSummary,
 )
-from tourney.errors import StoreError
+from tourney.errors import StoreError, TourneyError
 from tourney.games.registry import make_game
 from tourney.ratings import head_to_head, leaderboard, tally
 from tourney.store import RunReader
@@ -60,13 +60,13 @@ class Library:
             try:
                 sound.append(_summary(RunReader(folder)))
             except StoreError as error:
-                damaged.append(RunSummary(id=folder.name, problem=self._told(error)))
+                damaged.append(RunSummary(id=folder.name, problem=self.told(error)))
         sound.sort(key=lambda run: (run.started, run.id), reverse=True)
         damaged.sort(key=lambda run: run.id)
         return RunList(runs=(*sound, *damaged))
 
-    def _told(self, error: StoreError) -> str:
-        # Readers of the page need no path of the server.
+    def told(self, error: TourneyError) -> str:
+        """An error's text for readers, who need no path of the server."""
         return str(error).replace(f"{self.results}/", "")
 
     def _folders(self) -> Iterator[Path]:

@@ -1,0 +1,276 @@
+"""Every page: it answers, keeps the headers, asks nobody else, and says what the API says."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.unit.dashboard.client import Client, client_of
+from tests.unit.dashboard.synthetic import make_run
+from tourney.dashboard import create_app
+from tourney.dashboard.security import CONTENT_SECURITY_POLICY
+
+PAGES = [
+    "/",
+    "/?refresh=5",
+    "/runs/duel",
+    "/runs/four",
+    "/runs/live?refresh=5",
+    "/runs/duel/matches",
+    "/runs/duel/matches?bot=memory&page=1",
+    "/runs/duel/matches/3",
+    "/runs/duel/matches/3?step=5&seat=1",
+    "/runs/four/matches/3?step=40&seat=public",
+    "/runs/live/matches/0",
+    "/runs/four/faults",
+    "/runs/duel/faults",
+    "/api",
+]
+VOID = frozenset(("meta", "link", "br", "img", "input", "hr"))
+
+
+class Page(HTMLParser):
+    """What tests ask of a page: well nested, addresses, forbidden attributes, labels."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).split())
+
+
+def page_of(client: Client, address: str, status: int = 200) -> Page:
+    response = client.get(address)
+    assert response.status_code == status
+    return Page(response.text)
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/nowhere", "/runs/torn", "/runs/nobody"])
+def test_a_page_is_well_formed_and_keeps_to_itself(client: Client, address: str) -> None:
+    response = client.get(address)
+    assert response.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    page = Page(response.text)
+    assert page.open == []
+    ids = [attrs["id"] for _, attrs in page.tags if attrs.get("id")]
+    assert len(ids) == len(set(ids))
+    for tag, attrs in page.tags:
+        assert "style" not in attrs
+        assert not any(name.startswith("on") for name in attrs)
+        assert tag != "style"
+        if tag == "script":
+            assert (attrs.get("src") or "").startswith("/static/")
+        for name in ("href", "src", "action"):
+            assert re.match(r"[/#]", attrs.get(name) or "/"), (tag, attrs)
+        if tag == "th":
+            assert "scope" in attrs
+    tables = sum(tag == "table" for tag, _ in page.tags)
+    assert sum(tag == "caption" for tag, _ in page.tags) == tables
+    assert sum(tag == "h1" for tag, _ in page.tags) == 1
+
+
+def test_every_link_leads_somewhere(client: Client) -> None:
+    seen: set[str] = set()
+    todo = ["/"]
+    while todo:
+        address = todo.pop()
+        response = client.get(address)
+        assert response.status_code == 200 or address == "/runs/torn", address
+        if not response.headers["content-type"].startswith("text/html"):
+            continue
+        for tag, attrs in Page(response.text).tags:
+            link = (attrs.get("href") or "").partition("#")[0]
+            # A replay links every go from every step: one match of each run is enough.
+            many = re.search(r"/matches/(?!3\b)\d|step=(?!1&|12&)", link)
+            if tag in ("a", "link") and link and link not in seen and not many:
+                seen.add(link)
+                todo.append(link)
+    assert "/api/v1/runs/duel/ratings.csv" in seen
+    assert "/runs/four/faults" in seen
+
+
+def test_runs_are_listed_newest_first_and_the_damaged_one_with_its_reason(
+    client: Client,
+) -> None:
+    page = page_of(client, "/")
+    heads = re.findall(r"(duel|four|live|open|torn) (?:finished|running|unreadable)", page.text)
+    assert heads == ["open", "live", "four", "duel", "torn"]
+    assert "cannot read torn/run.json" in page.text
+    assert "notes" not in page.text
+
+
+def test_an_empty_folder_invites(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "not-yet"):
+        client = client_of(folder)
+        assert "tourney run configs/quickstart.toml" in page_of(client, "/").text
+
+
+def test_one_runs_folder_is_a_results_folder_too(results: Path) -> None:
+    client = client_of(results / "duel")
+    assert "memory" in page_of(client, "/runs/duel").text
+
+
+def test_the_leaderboard_prints_the_values_of_the_api(client: Client) -> None:
+    page = page_of(client, "/runs/duel")
+    standings = client.get("/api/v1/runs/duel/ratings").json()["standings"]
+    assert len(standings) == 4
+    places = []
+    for line in standings:
+        shown = (
+            f"{line['rank']} {line['bot']} python {100 * line['win_share']:.1f} % "
+            f"± {100 * line['win_se']:.1f} {line['mean_score']:.2f} ± {line['score_se']:.2f} "
+            f"{line['matches']} {line['faults']}"
+        )
+        places.append(page.text.index(shown))
+    assert places == sorted(places)
+    bars = [attrs["aria-label"] for _, attrs in page.tags if "between" in str(attrs)]
+    assert bars == [
+        f"between {100 * line['win_low']:.1f} and {100 * line['win_high']:.1f} per cent"
+        for line in standings
+    ]
+
+
+def test_the_pairs_table_prints_the_values_of_the_api(client: Client) -> None:
+    text = page_of(client, "/runs/four").text
+    for pair in client.get("/api/v1/runs/four/head-to-head").json()["pairs"]:
+        assert f"{100 * pair['ahead']:.1f} ±{100 * pair['ahead_se']:.1f}" in text
+
+
+def test_a_page_reloads_itself_only_when_asked_and_only_while_the_run_is_played(
+    client: Client,
+) -> None:
+    def reloads(address: str) -> bool:
+        return any(a.get("http-equiv") == "refresh" for _, a in page_of(client, address).tags)
+
+    assert not reloads("/runs/live")
+    assert reloads("/runs/live?refresh=5")
+    assert not reloads("/runs/duel?refresh=5")
+
+
+def test_texts_of_bots_are_never_markup(client: Client) -> None:
+    for address in ("/runs/duel", "/runs/four/faults", "/runs/duel/matches/3?step=6"):
+        text = client.get(address).text
+        assert "<b>anna" not in text
+        assert "<script>alert" not in text
+        assert "<i>" not in text
+    assert "<b>anna</b>" in page_of(client, "/runs/duel").text
+
+
+def test_a_growing_run_is_shown_as_it_grows(tmp_path: Path) -> None:
+    writer = make_run(tmp_path / "grows", deals=2, play=1, finish=False)
+    client = client_of(tmp_path)
+    assert "2 of 24 matches" in page_of(client, "/runs/grows").text
+    assert client.get("/api/v1/runs/grows/ratings").json()["standings"][0]["matches"] == 2
+    writer.info.counts.matches = 24
+    writer.info.status = "finished"
+    writer.save_info()
+    assert "24 matches" in page_of(client, "/runs/grows").text
+
+
+def test_a_run_before_its_first_result_says_so(tmp_path: Path) -> None:
+    make_run(tmp_path / "fresh", play=0, finish=False)
+    client = client_of(tmp_path)
+    assert "Nothing has been played" in page_of(client, "/runs/fresh").text
+    assert "No match has been played" in page_of(client, "/runs/fresh/matches").text
+
+
+def test_a_game_that_is_not_installed_costs_only_the_leaderboard(tmp_path: Path) -> None:
+    writer = make_run(tmp_path / "foreign", deals=1)
+    writer.info.game = "tarot"
+    writer.save_info()
+    client = client_of(tmp_path)
+    assert "no games plug-in is called" in page_of(client, "/runs/foreign").text
+    assert "cannot be replayed" in page_of(client, "/runs/foreign/matches/0").text
+    assert client.get("/api/v1/runs/foreign/ratings").status_code == 500
+
+
+@pytest.mark.parametrize("table", ["matches", "seats", "bots"])
+@pytest.mark.parametrize("harm", ["garbage", "gone"])
+def test_a_damaged_file_costs_only_its_run(tmp_path: Path, table: str, harm: str) -> None:
+    make_run(tmp_path / "good", deals=1)
+    make_run(tmp_path / "hurt", deals=1)
+    name = "bots.parquet" if table == "bots" else f"{table}/000000.parquet"
+    path = tmp_path / "hurt" / name
+    if harm == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"not parquet")
+    addresses = {"matches": "/runs/hurt/matches", "seats": "/runs/hurt", "bots": "/runs/hurt"}
+    client = client_of(tmp_path)
+    assert "damaged" in page_of(client, addresses[table], 500).text
+    assert str(tmp_path) not in client.get(addresses[table]).text
+    page_of(client, "/")
+    page_of(client, "/runs/good")
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/runs/duel/matches/999", 404),
+        ("/runs/duel/matches/3?step=9999", 404),
+        ("/runs/duel/matches/3?seat=2", 404),
+        ("/runs/duel/matches/3?seat=²", 404),
+        ("/runs/duel/matches/3?step=-1", 422),
+        ("/runs/duel/matches/x", 422),
+        (f"/runs/duel/matches/{10**30}", 422),
+        ("/runs/duel/matches?page=0", 422),
+        ("/runs/duel/matches?page=99", 404),
+        ("/runs/duel/matches?bot=nobody", 404),
+        ("/runs/%2e%2e", 404),
+        ("/runs/..%2fduel", 404),
+        ("/runs/duel%00", 404),
+        ("/nowhere", 404),
+    ],
+)
+def test_a_wrong_address_gets_a_friendly_page(client: Client, address: str, status: int) -> None:
+    page = page_of(client, address, status)
+    assert "All runs" in page.text
+
+
+def test_a_fault_of_ours_is_a_page_with_the_headers_too(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(results)
+
+    def broken() -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(app.state.library, "runs", broken)
+    response = Client(httpx.ASGITransport(app=app, raise_app_exceptions=False)).get("/")
+    assert response.status_code == 500
+    assert response.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    assert "boom" not in response.text
+
+
+def test_a_foreign_host_name_is_not_answered(client: Client) -> None:
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 400
+    assert client.get("/", headers={"host": "localhost:8000"}).status_code == 200
+
+
+def test_nothing_can_be_changed(client: Client) -> None:
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        assert client.request(method, "/runs/duel").status_code == 405
+        assert client.request(method, "/api/v1/runs").status_code == 405
