@@ -65,6 +65,8 @@ class LiveBot:
         self.last_fault: Fault | None = None
         self.peak_memory_mb = 0.0
         self.cpu_at_question_ns = 0
+        self.starved_at_tick_ns: int | None = None
+        """Time without a core at the first look at this question; None before it."""
         self.asked_at_ns = 0
         """When the last byte of the question was written, monotonic nanoseconds."""
         self.stderr_bytes = 0
@@ -89,6 +91,7 @@ class LiveBot:
         line = encode(message)
         self.conversation.sent(line)
         self.cpu_at_question_ns = self.process.cpu_ns()
+        self.starved_at_tick_ns = None
         if self._outbox:
             self._outbox += line
             self.flush()
@@ -151,6 +154,16 @@ class LiveBot:
     def cpu_ms_since_question(self) -> float:
         """CPU milliseconds of the bot since it was asked."""
         return (self.process.cpu_ns() - self.cpu_at_question_ns) / 1e6
+
+    def look_at_starving(self) -> None:
+        """Remember where the count of time without a core stood when it began to think."""
+        if self.starved_at_tick_ns is None:
+            self.starved_at_tick_ns = self.process.starved_ns()
+
+    def starved_ms_since_question(self) -> float:
+        """Milliseconds without a core, though ready to run, since the first look."""
+        start = self.starved_at_tick_ns
+        return 0.0 if start is None else (self.process.starved_ns() - start) / 1e6
 
     def end(self, grace_ms: int) -> ExitStatus:
         """End the process for certain."""

@@ -30,9 +30,9 @@ TICK_MS = 10
 SLOW_TICK_NS = 250_000_000
 """How often the memory of every bot is looked at, thinking or not."""
 
-CEILING_FACTOR = 2
-CEILING_EXTRA_MS = 250
-"""A bot that used less CPU than its limit is waited for on a busy machine, up to this bound."""
+CEILING_FACTOR = 4
+CEILING_EXTRA_MS = 1_000
+"""A bot that a busy machine gave no core is waited for, up to this bound."""
 
 UNASKED_MAX_BYTES = 1 << 20
 """After this much output that nobody asked for we stop reading; the pipe then holds the bot."""
@@ -208,7 +208,7 @@ class Table:
             return
         if bot.has_unread():
             self._read(bot)
-            if bot.closed:
+            if self._live.get(bot.spec.name) is not bot:
                 return
         problem = bot.conversation.expect()
         if problem is not None:
@@ -312,6 +312,8 @@ class Table:
             thinking = bot.asked is not None or not bot.ready
             if bot.closed or not (thinking or slow):
                 continue
+            if thinking:
+                bot.look_at_starving()
             memory, limit = bot.sample_memory(), bot.spec.limits.memory_mb
             if memory > limit:
                 self._fault(bot, "memory_limit", f"{memory:.0f} MiB used; the limit is {limit}")
@@ -319,11 +321,15 @@ class Table:
                 self._late(bot, now)
 
     def _late(self, bot: LiveBot, now: int) -> None:
-        """The wall clock is over; the bot's own CPU time decides, up to a ceiling."""
+        """The wall clock is over: a machine that gave the bot no core must not lose its match.
+
+        Time that it was ready to run but had no core is given back, up to a ceiling.
+        """
         cpu_ms = bot.cpu_ms_since_question()
-        if cpu_ms < bot.allowed_ms and now < bot.ceiling_ns:
-            return
         wall_ms = (now - bot.asked_at_ns) / 1e6
+        used_ms = max(cpu_ms, wall_ms - bot.starved_ms_since_question())
+        if used_ms < bot.allowed_ms and now < bot.ceiling_ns:
+            return
         text = f"no answer after {wall_ms:.0f} ms ({cpu_ms:.0f} ms of CPU)"
         if bot.backlog:
             text += "; it did not read the question"

@@ -37,7 +37,7 @@ def append(folder: Path, commit: Commit) -> None:
 def read(folder: Path) -> list[Commit]:
     """All commits in order; a torn last line is left out."""
     try:
-        lines = (folder / FILE).read_bytes().split(b"\n")
+        *lines, _torn = (folder / FILE).read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
     commits = []

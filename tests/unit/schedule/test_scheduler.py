@@ -1,0 +1,147 @@
+"""The scheduler: whole groups, exactly once, under any order of joins, losses and stops."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from tourney.schedule.scheduler import IN_FLIGHT, MAX_ATTEMPTS, Block, Scheduler
+
+
+def test_a_joining_worker_gets_its_blocks_and_no_more() -> None:
+    scheduler = Scheduler(100, (), 2.0)
+    blocks = scheduler.worker_joined("w0")
+    assert [block.groups for block in blocks] == [(0,), (1,)]
+    assert scheduler.refill("w0") == []
+
+
+def test_blocks_grow_with_measured_speed_up_to_the_wanted_time() -> None:
+    scheduler = Scheduler(10_000, (), 2.0)
+    held = scheduler.worker_joined("w0")
+    sizes = []
+    for _ in range(12):
+        block = held.pop(0)
+        _, more = scheduler.block_done("w0", block.id, 0.02 * len(block.groups))
+        held += more
+        sizes.append(len(more[0].groups))
+    assert sizes[0] == 4, "four times the first block at the most"
+    assert sizes[-1] == 100, "two seconds at 0.02 s a group"
+
+
+def test_groups_done_before_are_left_out() -> None:
+    scheduler = Scheduler(6, {0, 2, 3}, 2.0)
+    assert scheduler.left == 3
+    assert [b.groups for b in scheduler.worker_joined("w0")] == [(1,), (4,)]
+
+
+def test_a_lost_workers_blocks_go_to_another() -> None:
+    scheduler = Scheduler(10, (), 2.0)
+    lost = scheduler.worker_joined("w0")
+    kept = scheduler.worker_joined("w1")
+    assert scheduler.worker_lost("w0") == []
+    given = []
+    for block in kept:
+        given += scheduler.block_done("w1", block.id, 0.1)[1]
+    assert {b.groups for b in given} >= {b.groups for b in lost}
+    assert {b.attempt for b in given if b.groups in {x.groups for x in lost}} == {2}
+
+
+def test_a_block_given_up_counts_nothing_when_it_comes_late() -> None:
+    scheduler = Scheduler(4, (), 2.0)
+    block = scheduler.worker_joined("w0")[0]
+    scheduler.worker_lost("w0")
+    groups, more = scheduler.block_done("w0", block.id, 0.1)
+    assert (groups, more) == ((), [])
+    assert scheduler.left == 4
+
+
+def test_a_block_that_always_fails_ends_the_run() -> None:
+    scheduler = Scheduler(1, (), 2.0)
+    (block,) = scheduler.worker_joined("w0")
+    for _ in range(MAX_ATTEMPTS - 1):
+        (block,) = scheduler.block_failed("w0", block.id)
+    with pytest.raises(RuntimeError, match="failed 3 times"):
+        scheduler.block_failed("w0", block.id)
+
+
+def test_a_stop_waits_for_what_is_in_play_and_gives_nothing_new() -> None:
+    scheduler = Scheduler(100, (), 2.0)
+    blocks = scheduler.worker_joined("w0")
+    scheduler.stopping = True
+    assert not scheduler.over
+    for block in blocks:
+        assert scheduler.block_done("w0", block.id, 0.1)[1] == []
+    assert scheduler.over
+    assert scheduler.left == 98
+
+
+class SchedulerMachine(RuleBasedStateMachine):
+    """Any order of joins, results, losses and a stop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = 40
+        self.scheduler = Scheduler(self.total, {3, 4}, 1.0)
+        self.held: dict[str, dict[int, Block]] = {}
+        self.finished: list[int] = []
+        self.names = 0
+        self.losses = 0
+
+    def take(self, worker: str, blocks: list[Block]) -> None:
+        for block in blocks:
+            self.held[worker][block.id] = block
+
+    @rule()
+    def join(self) -> None:
+        name = f"w{self.names}"
+        self.names += 1
+        self.held[name] = {}
+        self.take(name, self.scheduler.worker_joined(name))
+
+    @precondition(lambda self: any(self.held.values()))
+    @rule(data=st.data(), seconds=st.floats(0.001, 5))
+    def finish(self, data: st.DataObject, seconds: float) -> None:
+        worker = data.draw(st.sampled_from([w for w, held in self.held.items() if held]))
+        block_id = data.draw(st.sampled_from(sorted(self.held[worker])))
+        del self.held[worker][block_id]
+        groups, more = self.scheduler.block_done(worker, block_id, seconds)
+        self.finished += groups
+        self.take(worker, more)
+
+    @precondition(lambda self: self.held and self.losses < MAX_ATTEMPTS - 1)
+    @rule(data=st.data())
+    def lose(self, data: st.DataObject) -> None:
+        worker = data.draw(st.sampled_from(sorted(self.held)))
+        del self.held[worker]
+        self.losses += 1
+        for other, block in self.scheduler.worker_lost(worker):
+            self.held[other][block.id] = block
+
+    @precondition(lambda self: self.losses == MAX_ATTEMPTS - 1)
+    @rule()
+    def stop(self) -> None:
+        self.scheduler.stopping = True
+
+    @invariant()
+    def every_group_is_somewhere_exactly_once(self) -> None:
+        playing = [
+            g for held in self.held.values() for block in held.values() for g in block.groups
+        ]
+        assert len(set(playing)) == len(playing)
+        assert len(set(self.finished)) == len(self.finished)
+        assert not set(playing) & set(self.finished)
+        assert not {3, 4} & {*playing, *self.finished}
+        assert self.scheduler.left == self.total - 2 - len(self.finished)
+
+    @invariant()
+    def nobody_holds_too_much(self) -> None:
+        assert all(len(held) <= IN_FLIGHT for held in self.held.values())
+
+    @invariant()
+    def it_is_over_only_when_all_is_done(self) -> None:
+        if self.scheduler.over and not self.scheduler.stopping:
+            assert len(self.finished) == self.total - 2
+
+
+TestSchedulerMachine = SchedulerMachine.TestCase
+TestSchedulerMachine.settings = settings(max_examples=60, deadline=None)
