@@ -5,16 +5,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from tourney.deals import Deals
 from tourney.games.base import Chance, Decision, Event, Over, Step
-from tourney.games.rams import Rams, RamsRules, RamsState
+from tourney.games.rams import Play, Rams, RamsRules, RamsState
 from tourney.games.rams.options import pack
 from tourney.games.rams.state import fresh_deal
 
 Policy = Callable[[RamsState, Decision], str]
 
-RV_01 = "8D 4C 9C AH QC 9H 5C 6C 7D AD 8S QH 3D KD 2S 8C 7H".split()
+RV_01 = "8D 4C 9C AH QC 9H 5C 6C 7D AD 8S QH 3D KD 2S 8C 7H"
 """The deck of RV-01, n = 3, dealer seat 2."""
 
 
@@ -28,7 +29,7 @@ def at_points(
     """Before a deal, with these points; the seats in `passed` passed the deal before."""
     passers = set(passed)
     state = game.start(len(points))
-    return msgspec.structs.replace(
+    return replace(
         state,
         phase="deal",
         points=tuple(points),
@@ -37,10 +38,10 @@ def at_points(
     )
 
 
-def dealt(game: Rams, state: RamsState, deck: Sequence[str] = ()) -> RamsState:
+def dealt(game: Rams, state: RamsState, deck: str = "") -> RamsState:
     """`state` with cards dealt from the top of `deck`, filled up from the pack."""
     turn = chance(game, state)
-    cards = [*deck, *(card for card in pack(game.rules) if card not in deck)]
+    cards = [*deck.split(), *(card for card in pack(game.rules) if card not in deck)]
     return game.drawn(state, cards[: turn.count]).state
 
 
@@ -64,17 +65,16 @@ def table(
     cards = tuple(tuple(hand.split()) for hand in hands)
     held = {card for hand in cards for card in hand} | {card for _, card in trick}
     upcard = next(card for card in pack(game.rules) if card[1] == trump and card not in held)
-    deal = msgspec.structs.replace(
+    deal = replace(
         state.deal,
         hands=cards,
         stock=frozenset(pack(game.rules)) - held - {upcard},
         upcard=upcard,
         pile="deal/1",
         active=tuple(bool(hand) for hand in cards) if phase == "play" else state.deal.active,
+        trick=tuple(Play(seat, card) for seat, card in trick),
     )
-    state = msgspec.structs.replace(state, phase=phase, to_act=to_act, deal=deal)
-    plays = msgspec.convert([{"seat": s, "card": card} for s, card in trick], type(deal.trick))
-    return msgspec.structs.replace(state, deal=msgspec.structs.replace(deal, trick=plays))
+    return replace(state, phase=phase, to_act=to_act, deal=deal)
 
 
 def chance(game: Rams, state: RamsState) -> Chance:

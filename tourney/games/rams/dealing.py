@@ -47,7 +47,7 @@ def dealt(rules: RamsRules, state: RamsState, cards: Sequence[Card]) -> Step[Ram
     )
     phase = "knock" if rules.offers == "off" else "offer"
     after = replace(state, phase=phase, to_act=forehand, deal=deal)
-    shown = Event("deal", None, {"deal": deal.number, "dealer": deal.dealer, "upcard": upcard})
+    shown = Event("deal", None, {"dealer": deal.dealer, "upcard": upcard})
     return Step(after, (shown, *hands_shown(after, order)))
 
 

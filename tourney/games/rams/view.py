@@ -21,7 +21,7 @@ def seen(rules: RamsRules, state: RamsState, seat: Seat | None) -> dict[str, Any
     view = {
         "ramsar": rules.ramsar,
         "rams": state.rams,
-        "deal": deal.number,
+        "deal": state.n_deals,
         "seat": owner,
         "dealer": deal.dealer,
         "forehand": state.forehand,
