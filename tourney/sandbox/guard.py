@@ -291,8 +291,10 @@ def main() -> None:
     guard = Guard(control, int(sys.argv[2]))
     if os.getpid() != 1:
         become_subreaper()
-    control.send(json.dumps({"ready": True, "namespace": os.getpid() == 1}).encode())
     try:
-        guard.serve()
+        # A launcher that died while we came up is the end as well.
+        with suppress(BrokenPipeError):
+            control.send(json.dumps({"ready": True}).encode())
+            guard.serve()
     finally:
         guard.stop()
