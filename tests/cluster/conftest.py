@@ -1,0 +1,101 @@
+"""A small tournament on a real Ray of its own, driven through the command as a user would."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CONFIG = """
+[tournament]
+name = "small"
+game = "dam"
+deals = {deals}
+seed = 7
+[rules]
+rounds = 1
+[run]
+workers = 2
+[[bot]]
+path = "{root}/bots/dam-memory"
+[[bot]]
+path = "{root}/bots/dam-threshold"
+[[bot]]
+path = "{root}/bots/dam-random"
+"""
+
+END_SECONDS = 10.0
+"""Everything a run started is gone this long after it, the sandbox's grace included."""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(CONFIG.format(deals=40, root=ROOT))
+    return path
+
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start `tourney`; its processes carry a mark by which leftovers are found."""
+    mark = f"TOURNEY_TEST_MARK={os.getpid()}-{time.monotonic_ns()}"
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*arguments: str | Path) -> subprocess.Popen[str]:
+        name, _, value = mark.partition("=")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tourney", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, name: value, "CI": "1"},
+            cwd=tmp_path,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    before = _living()
+    yield begin
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=30)
+    deadline = time.monotonic() + END_SECONDS
+    while (left := _ours(_living() - before)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not left, f"processes left behind: {left}"
+
+
+def _living() -> set[tuple[int, str]]:
+    """Every process that is not a zombie, with its command."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:80]
+            except (OSError, UnicodeDecodeError):
+                continue
+            if stat.rpartition(")")[2].split()[0] != "Z":
+                found.add((int(entry.name), command))
+    return found
+
+
+def _ours(processes: set[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Those that a run could have started: Ray's, the sandbox's and bots'."""
+    words = ("ray", "gcs_server", "bwrap", "bot", "tourney", "reaper", "guard")
+    return {p for p in processes if any(word in p[1] for word in words)}
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 90) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err

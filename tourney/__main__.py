@@ -1,0 +1,5 @@
+"""`python -m tourney`."""
+
+from tourney.cli.main import main
+
+main()
