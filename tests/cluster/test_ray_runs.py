@@ -15,6 +15,8 @@ from tests.cluster.conftest import Start, finish
 from tourney.store import RunReader
 
 MATCHES = 3 * 40 * 2
+MOMENTS = random.Random(5)
+DELAYS = [MOMENTS.uniform(0, 2) for _ in range(3)]
 
 
 def digest(folder: Path) -> str:
@@ -68,7 +70,7 @@ def wait_for_commit(folder: Path, process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delay", [random.Random(5).uniform(0, 2) for _ in range(3)])
+@pytest.mark.parametrize("delay", DELAYS)
 def test_a_killed_run_resumes_to_the_same_games(
     config: Path, tmp_path: Path, start: Start, delay: float
 ) -> None:
