@@ -84,11 +84,12 @@ def make_run(
     play: int | None = None,
     seed: int | None = SEED,
     secret: bytes | None = None,
+    game_name: str = "dam",
     rules: Mapping[str, Any] | None = None,
     finish: bool = True,
 ) -> RunWriter:
     """Write a run of `deals` groups a pairing into `folder`, of which `play` groups are played."""
-    game = make_game("dam", rules or {"rounds": 1})
+    game = make_game(game_name, {"rounds": 1} if rules is None else rules)
     key = secret if secret is not None else secret_from_seed(SEED if seed is None else seed)
     pairings = list(itertools.combinations(bots, seats))
     total = len(pairings) * deals
@@ -96,7 +97,7 @@ def make_run(
         id=folder.name,
         name="quickstart",
         status="running",
-        game="dam",
+        game=game_name,
         rules=msgspec.to_builtins(game.rules),
         seats=seats,
         bots=list(bots),
