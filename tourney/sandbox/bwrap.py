@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tourney.sandbox.probe import explain, read_probe
 from tourney.sandbox.process import GuardedProcess, Pipes, open_pipes
 from tourney.sandbox.programs import Program, find_inside, reachable
 from tourney.sandbox.seccomp import filter_bytes, native_architecture
-from tourney.sandbox.slots import needs_own_user, users_now
+from tourney.sandbox.slots import foreign_users, needs_own_user
 
 __all__ = ("BwrapSandbox",)
 
@@ -120,7 +121,7 @@ def _launch(
         "command": [program.path, *arguments],
         "limits": process_limits(limits),
         "drop": drop,
-        "used": sorted(users_now()) if drop else [],
+        "used": sorted(foreign_users()) if drop else [],
         "owned": str(package) if writable else None,
     }
     try:
@@ -162,6 +163,7 @@ def _bwrap() -> str:
     return found
 
 
+@cache
 def _filter() -> bytes:
     return filter_bytes(native_architecture())
 

@@ -3,6 +3,7 @@
 Everything goes to bubblewrap through a descriptor, so that the process list shows no host path.
 """
 
+from functools import cache
 from pathlib import Path
 
 from tourney.sandbox.base import ProcessLimits
@@ -84,7 +85,9 @@ def process_limits(limits: ProcessLimits) -> dict[str, tuple[int, int]]:
     return kept
 
 
-def _system() -> list[str]:
+@cache
+def _system() -> tuple[str, ...]:
+    """The system's software besides /usr; it stays as it is while we run."""
     arguments: list[str] = []
     for name in SYSTEM_LINKS:
         path = Path("/") / name
@@ -94,7 +97,7 @@ def _system() -> list[str]:
             arguments += ["--ro-bind", str(path), str(path)]
     for file in (*SYSTEM_FILES, *map(str, sorted(Path("/etc").glob("java-*-openjdk")))):
         arguments += ["--ro-bind-try", file, file]
-    return arguments
+    return tuple(arguments)
 
 
 def _parents(folder: Path) -> list[str]:

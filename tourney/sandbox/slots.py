@@ -9,6 +9,7 @@ import os
 import pwd
 from collections.abc import Collection
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from tourney.errors import SandboxUnavailable
@@ -53,15 +54,20 @@ def is_known(uid: int) -> bool:
     return True
 
 
-def users_now() -> set[int]:
-    """Those of our users that own a process on the machine now."""
+@cache
+def foreign_users() -> frozenset[int]:
+    """Those of our users that owned a process when this process first asked.
+
+    Once is enough: it is there for a machine that gives these numbers to somebody else. Our own
+    bots are kept apart by the claims.
+    """
     found = set()
     with os.scandir("/proc") as entries:
         for entry in entries:
             if entry.name.isdigit():
                 with suppress(OSError):
                     found.add(entry.stat().st_uid)
-    return found.intersection(range(FIRST_UID, FIRST_UID + N_SLOTS))
+    return frozenset(found).intersection(range(FIRST_UID, FIRST_UID + N_SLOTS))
 
 
 def needs_own_user() -> bool:

@@ -10,7 +10,7 @@ from tourney.sandbox.base import ExitStatus, ProcessLimits
 from tourney.sandbox.flags import bwrap_arguments, process_limits
 from tourney.sandbox.probe import CAUSES, explain, read_probe
 from tourney.sandbox.programs import find_inside, find_plain, how_to_install, reachable
-from tourney.sandbox.slots import FIRST_UID, is_known, needs_own_user, users_now
+from tourney.sandbox.slots import FIRST_UID, foreign_users, is_known, needs_own_user
 
 
 @pytest.mark.parametrize(
@@ -245,4 +245,4 @@ def test_a_root_that_stays_root_is_refused(monkeypatch: pytest.MonkeyPatch, mapp
 def test_private_users_belong_to_nobody() -> None:
     assert is_known(0)
     assert not is_known(FIRST_UID)
-    assert all(uid >= FIRST_UID for uid in users_now())
+    assert all(uid >= FIRST_UID for uid in foreign_users())
