@@ -96,6 +96,8 @@ class LiveBot:
             self._outbox += line
             self.flush()
             return
+        # Before the write: on one core the bot may run, and answer, before the call returns.
+        self.asked_at_ns = time.monotonic_ns()
         try:
             written = os.write(self.process.stdin, line)
         except BlockingIOError:
@@ -103,12 +105,12 @@ class LiveBot:
         except BrokenPipeError:
             # The end of its output tells that it died; the question is moot.
             written = len(line)
-        self.asked_at_ns = time.monotonic_ns()
         if written < len(line):
             self._outbox += line[written:]
 
     def flush(self) -> None:
         """Write what waits, as far as the pipe takes it; the bot's time starts at the last byte."""
+        self.asked_at_ns = time.monotonic_ns()
         try:
             written = os.write(self.process.stdin, self._outbox)
             del self._outbox[:written]
@@ -116,7 +118,6 @@ class LiveBot:
             pass
         except BrokenPipeError:
             self._outbox.clear()
-        self.asked_at_ns = time.monotonic_ns()
 
     def has_unread(self) -> bool:
         """Whether its output holds bytes nobody asked for."""
