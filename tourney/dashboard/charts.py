@@ -57,7 +57,7 @@ class Bar(NamedTuple):
     """Per cent from the left; a step is as wide as any other."""
     width: float
     height: float
-    """Pixels; by the order of magnitude of its thinking time."""
+    """Pixels; by the order of magnitude of its thinking time, full for a fault."""
     fault: bool
 
 
@@ -78,15 +78,19 @@ def timeline(seats: Sequence[int | None], think_us: Sequence[int], faults: set[i
             goes.append((place, place, think_us[place]))
     most = max((math.log10(1 + spent) for _, _, spent in goes), default=0.0) or 1.0
     unit = 100 / max(1, len(seats))
-    return [
-        Bar(
-            seat=seats[first],
-            first=first + 1,
-            last=last + 1,
-            x=round(first * unit, 3),
-            width=round((last + 1 - first) * unit * 0.88, 3),
-            height=round(BAR_LOW + (BAR_HIGH - BAR_LOW) * math.log10(1 + spent) / most, 1),
-            fault=any(first < step <= last + 1 for step in faults),
+    bars = []
+    for first, last, spent in goes:
+        fault = any(first < step <= last + 1 for step in faults)
+        part = 1.0 if fault else math.log10(1 + spent) / most
+        bars.append(
+            Bar(
+                seat=seats[first],
+                first=first + 1,
+                last=last + 1,
+                x=round(first * unit, 3),
+                width=round((last + 1 - first) * unit * 0.88, 3),
+                height=round(BAR_LOW + (BAR_HIGH - BAR_LOW) * part, 1),
+                fault=fault,
+            )
         )
-        for first, last, spent in goes
-    ]
+    return bars

@@ -122,7 +122,7 @@ def _step(
     bars = timeline(actors, replayed.row["think_us"], set(fault_steps))
     return {
         "moment": moment,
-        "table": tables.table_of(game, moment, owners),
+        "table": tables.table_of(game, replayed.seats, moment, owners),
         "own_layout": game == "dam",
         "phrases": [(event.get("seat"), tables.phrase(event)) for event in moment.events],
         "last": replayed.last,

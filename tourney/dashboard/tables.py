@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from tourney.dashboard.glyphs import are_cards, is_card
 from tourney.dashboard.values import Moment
 
-__all__ = ("DamSeat", "DamTable", "Slot", "phrase", "table_of")
+__all__ = ("AnyTable", "DamSeat", "DamTable", "Slot", "phrase", "table_of")
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -51,6 +52,15 @@ class DamTable(msgspec.Struct, frozen=True):
     """What a variant's view says besides."""
 
 
+class AnyTable(msgspec.Struct, frozen=True):
+    """The view of any game: what it says of each seat as lines, and all else as facts."""
+
+    facts: Mapping[str, Any]
+    columns: tuple[str, ...]
+    lines: tuple[tuple[Any, ...], ...]
+    """Seat 0 first, an item a column."""
+
+
 BASE = frozenset(
     {"round", "rounds", "seat", "dealer", "stock", "discard"}
     | {"rows", "hand", "from", "slot", "streak", "totals"}
@@ -59,16 +69,32 @@ BASE = frozenset(
 
 
 def table_of(
-    game: str, moment: Moment, owner_views: Sequence[Mapping[str, Any]]
-) -> DamTable | Mapping[str, Any]:
-    """The table for the page: `DamTable` for Dam, the view itself for any other game.
+    game: str, seats: int, moment: Moment, owner_views: Sequence[Mapping[str, Any]]
+) -> DamTable | AnyTable:
+    """The table for the page: `DamTable` for Dam, `AnyTable` for any other game.
 
     Args:
         game: registered name.
+        seats: how many play.
         moment: what is shown.
         owner_views: each seat's own view where everything is shown, else empty.
     """
-    return _dam(moment, owner_views) if game == "dam" else moment.view
+    return _dam(moment, owner_views) if game == "dam" else _any(moment.view, seats)
+
+
+def _any(view: Mapping[str, Any], seats: int) -> AnyTable:
+    by_seat = {name: part for name, part in view.items() if _has_an_item_a_seat(part, seats)}
+    return AnyTable(
+        facts={name: part for name, part in view.items() if name not in by_seat},
+        columns=tuple(by_seat),
+        lines=tuple(tuple(part[seat] for part in by_seat.values()) for seat in range(seats)),
+    )
+
+
+def _has_an_item_a_seat(part: Any, seats: int) -> bool:
+    if not isinstance(part, list | tuple) or len(part) != seats or are_cards(part):
+        return False
+    return not any(isinstance(item, Mapping) for item in part)
 
 
 def _dam(moment: Moment, owner_views: Sequence[Mapping[str, Any]]) -> DamTable:
@@ -101,33 +127,44 @@ def _dam(moment: Moment, owner_views: Sequence[Mapping[str, Any]]) -> DamTable:
 
 
 PHRASES: dict[str, tuple[str, ...]] = {
+    "deal": ("The cards are dealt",),
     "draw": ("draws", "card", "from the stock"),
-    "take": ("takes", "card", "from the discard pile"),
+    "exchange": ("exchanges", "count", "cards"),
+    "hand": ("gets", "cards"),
     "keep": ("keeps", "card", "in slot", "slot"),
-    "throw": ("throws", "card", "on the discard pile"),
-    "round": ("Deal", "round", "ends; the rows are worth", "sums"),
-    "play": ("plays", "card"),
-    "pass": ("passes",),
     "knock": ("knocks",),
+    "offer": ("offers", "offer"),
+    "pass": ("passes",),
+    "play": ("plays", "card"),
+    "round": ("Deal", "round", "ends; the rows are worth", "scores"),
+    "score": ("The points are now", "points"),
+    "take": ("takes", "card", "from the discard pile"),
+    "throw": ("throws", "card", "on the discard pile"),
+    "trick": ("takes the trick",),
+    "vote": ("votes", "vote"),
+    "walkover": ("wins without play",),
 }
 """Events in words; a word that is a field of the event stands for its value."""
+
+HIDDEN = {"card": "a card", "cards": "cards"}
+"""What is said of cards that this perspective does not see."""
 
 
 def phrase(event: Mapping[str, Any]) -> list[Any]:
     """An event as parts of a sentence without its subject: words, numbers, cards, flat lists."""
+    kind = event["event"]
     fields = {name: value for name, value in event.items() if name not in ("event", "seat")}
-    words = PHRASES.get(event["event"])
-    if words is not None:
-        hidden = {"card": "a card"}
-        return [fields.get(word) or hidden.get(word, word) for word in words]
-    told: list[Any] = [event["event"]]
+    words = PHRASES.get(kind, (kind.replace("-", " "),))
+    told = [fields.get(word) or HIDDEN.get(word, word) for word in words]
     for name, value in fields.items():
-        if _is_short(value):
+        # A known phrase leaves nothing out but cards that only some may see.
+        new = name not in words and (kind not in PHRASES or is_card(value) or are_cards(value))
+        if new and value is not None and _is_flat(value):
             told += [name.replace("_", " "), value]
     return told
 
 
-def _is_short(value: Any) -> bool:
+def _is_flat(value: Any) -> bool:
     """Whether `value` fits into a sentence."""
     parts = value if isinstance(value, list | tuple) else [value]
     return all(isinstance(part, str | int | float) for part in parts)

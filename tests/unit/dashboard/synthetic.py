@@ -181,7 +181,7 @@ def play_match(match: Match, spec: MatchSpec, seeds: Sequence[int]) -> None:
         if bot == FAULTY and spec.match % 3 == 0 and act.turn > 20:
             match.fault(seat, _crash(act))
             continue
-        choice = POLICIES[bot](act, lots[seat])
+        choice = POLICIES.get(bot, play_at_random)(act, lots[seat])
         # Thinking times spread over a few powers of ten, as those of real bots do.
         think_us = round(10 ** (1 + 2.5 * abs(math.sin(act.turn * (seat + 1)))))
         note = f"<i>{choice}</i> at turn {act.turn}" if act.turn % 5 == 0 else ""

@@ -1,0 +1,160 @@
+"""Geometry, sentences and tables of the pages, without a page."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.dashboard.client import client_of
+from tests.unit.dashboard.synthetic import make_run
+from tests.unit.dashboard.test_pages import page_of
+from tourney.dashboard.charts import Axis, heat, share_axis, timeline
+from tourney.dashboard.glyphs import are_cards, card_name, is_card
+from tourney.dashboard.tables import AnyTable, phrase, table_of
+from tourney.dashboard.templating import duration, moment, number, score, thinking
+from tourney.dashboard.values import Moment
+from tourney.games.registry import game_names, make_game
+from tourney.ratings import Standing
+
+
+def standing(share: float, low: float | None, high: float | None) -> Standing:
+    return Standing(
+        rank=1,
+        bot="a",
+        matches=2,
+        groups=1,
+        win_share=share,
+        win_se=None,
+        win_low=low,
+        win_high=high,
+        mean_score=1.0,
+        score_se=None,
+        score_low=None,
+        score_high=None,
+        faults=0,
+        ms_mean=None,
+        ms_max=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "axis"),
+    [
+        ([], (0, 1)),
+        ([(0.5, 0.46, 0.54), (0.5, 0.41, 0.55)], (0.4, 0.6)),
+        ([(0.0, 0.0, 0.2), (1.0, 0.8, 1.0)], (0, 1)),
+        ([(0.33, None, None)], (0.3, 0.4)),
+    ],
+)
+def test_an_axis_has_room_for_every_interval(
+    lines: list[tuple[float, float | None, float | None]], axis: tuple[float, float]
+) -> None:
+    assert tuple(share_axis([standing(*line) for line in lines])) == axis
+
+
+def test_places_on_an_axis_are_per_cent_and_never_outside() -> None:
+    axis = Axis(0.2, 0.6)
+    assert [axis.at(value) for value in (0.1, 0.2, 0.3, 0.6, 0.9)] == [0, 0, 25, 100, 100]
+
+
+def test_heat_is_even_in_the_middle() -> None:
+    assert [heat(share) for share in (0, 0.5, 1)] == [0, 5, 10]
+
+
+def test_a_bar_is_a_go() -> None:
+    bars = timeline([0, 0, 1, 0], [99, 0, 9, 0], {3})
+    assert [(bar.seat, bar.first, bar.last, bar.fault) for bar in bars] == [
+        (0, 1, 2, False),
+        (1, 3, 3, True),
+        (0, 4, 4, False),
+    ]
+    assert [bar.x for bar in bars] == [0, 50, 75]
+    assert [bar.height for bar in bars] == [34, 34, 5]
+    assert timeline([], [], set()) == []
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"event": "keep", "seat": 0, "slot": 3, "card": "QH"}, "keeps QH in slot 3"),
+        ({"event": "keep", "seat": 0, "slot": 3}, "keeps a card in slot 3"),
+        ({"event": "draw", "seat": 1, "card": None}, "draws a card from the stock"),
+        (
+            {"event": "round", "round": 2, "rows": [["QH"]], "scores": [0, 5]},
+            "Deal 2 ends; the rows are worth [0, 5]",
+        ),
+        (
+            {"event": "exchange", "seat": 1, "count": 1, "drawn": ["7S"]},
+            "exchanges 1 cards drawn ['7S']",
+        ),
+        ({"event": "turn-up", "last_one": "KS", "odd": {"x": 1}}, "turn up last one KS"),
+    ],
+)
+def test_events_read_as_sentences(event: dict[str, Any], said: str) -> None:
+    assert " ".join(map(str, phrase(event))) == said
+
+
+def test_a_table_of_any_game_has_a_line_a_seat() -> None:
+    view = {
+        "trump": "D",
+        "hand": ["QH", "7C"],
+        "points": [3, 4],
+        "hands": [["QH"], None],
+        "trick": [{"seat": 0, "card": "QH"}, {"seat": 1, "card": "KS"}],
+    }
+    shown = Moment(
+        step=0,
+        seat=None,
+        action=None,
+        forced=False,
+        stand_in=False,
+        think_us=0,
+        note="",
+        fault="",
+        events=(),
+        view=view,
+        to_act=0,
+        phase="play",
+        legal=(),
+    )
+    table = table_of("other", 2, shown, [])
+    assert isinstance(table, AnyTable)
+    assert table.columns == ("points", "hands")
+    assert table.lines == ((3, ["QH"]), (4, None))
+    assert set(table.facts) == {"trump", "hand", "trick"}
+
+
+def test_cards_are_told_from_other_words() -> None:
+    assert is_card("TS")
+    assert not any(map(is_card, ("D", "10S", "1S", "QX", 7, None)))
+    assert are_cards(["QH", None])
+    assert not any(map(are_cards, ([None, None], [], "QH", ["QH", 1])))
+    assert card_name("QH") == "queen of hearts"
+
+
+def test_numbers_for_people() -> None:
+    assert number(1204880) == "1\u202f204\u202f880"
+    assert number(-1.25, 1) == "\u22121.2"
+    assert [score(value) for value in (7.0, 7.5)] == ["7", "7.50"]
+    assert [duration(s) for s in (0.25, 61, 7260)] == ["0.2 s", "1 min 1 s", "2 h 1 min"]
+    assert [thinking(us) for us in (3, 1500, 2_500_000)] == ["3 µs", "1.5 ms", "2.50 s"]
+    assert moment("2026-11-03T14:02:11+00:00") == "3 Nov 2026, 14:02 UTC"
+    assert moment("yesterday") == "yesterday"
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_every_registered_game_can_be_looked_at(
+    tmp_path_factory: pytest.TempPathFactory, game: str
+) -> None:
+    folder = tmp_path_factory.mktemp(game)
+    seats = make_game(game, {}).info.min_seats
+    bots = [f"guess-{place}" for place in range(seats)]
+    make_run(folder / "any", game_name=game, rules={}, bots=bots, seats=seats, deals=1)
+    client = client_of(folder)
+    replay = client.get("/api/v1/runs/any/matches/1").json()
+    assert replay["locked"] == ""
+    last = len(replay["moments"]) - 1
+    for step in {*range(0, last, max(1, last // 8)), last}:
+        for seat in ("all", "0", "1", "public"):
+            page = page_of(client, f"/runs/any/matches/1?step={step}&seat={seat}")
+            assert page.open == []
+            assert f"step {step} of {last}" in page.text
