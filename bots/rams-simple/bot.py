@@ -1,8 +1,9 @@
 """rams-simple: counts the tricks that its hand should take, and acts on that one number.
 
-It goes in when the count reaches a threshold and wants other cards or another trump when it does
-not, keeps the cards that carry the count, and plays high to win and low to lose. The option `threshold` sets how careful it is (1.0 unless given), so
-that one package can enter a tournament several times:
+It goes in when the count reaches a threshold, and wants other cards or another trump when it does
+not. It keeps the cards that carry the count, and plays high to win and low to lose. The option
+`threshold` sets how careful it is (1.0 unless given), so that one package can enter a tournament
+several times:
 
     [[bot]]
     path = "../bots/rams-simple"
