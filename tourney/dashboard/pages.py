@@ -124,7 +124,7 @@ def _step(
         "moment": moment,
         "table": tables.table_of(game, replayed.seats, moment, owners),
         "own_layout": game == "dam",
-        "phrases": [(event.get("seat"), tables.phrase(event)) for event in moment.events],
+        "phrases": [(event.get("seat"), tables.phrase(game, event)) for event in moment.events],
         "last": replayed.last,
         "to": to,
         "next_fault": next((number for number in fault_steps if number > step), None),

@@ -225,6 +225,7 @@ def _detail(reader: RunReader) -> RunDetail:
     return RunDetail(
         summary=_summary(reader),
         bots=tuple(msgspec.convert(reader.scan("bots").collect().to_dicts(), list[BotRow])),
+        withdrawn=info.withdrawn,
         rules=info.rules,
         limits=_resolved(reader).get("limits", {}),
         sandbox=info.sandbox,

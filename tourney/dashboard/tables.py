@@ -4,6 +4,7 @@ Only what a `Moment` says is used, so a perspective never shows more than its vi
 """
 
 from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 import msgspec
@@ -126,41 +127,55 @@ def _dam(moment: Moment, owner_views: Sequence[Mapping[str, Any]]) -> DamTable:
     )
 
 
-PHRASES: dict[str, tuple[str, ...]] = {
-    "deal": ("The cards are dealt",),
-    "draw": ("draws", "card", "from the stock"),
-    "exchange": ("exchanges", "count", "cards"),
-    "hand": ("gets", "cards"),
-    "keep": ("keeps", "card", "in slot", "slot"),
-    "knock": ("knocks",),
-    "offer": ("offers", "offer"),
-    "pass": ("passes",),
-    "play": ("plays", "card"),
-    "round": ("Deal", "round", "ends; the rows are worth", "scores"),
-    "score": ("The points are now", "points"),
-    "take": ("takes", "card", "from the discard pile"),
-    "throw": ("throws", "card", "on the discard pile"),
-    "trick": ("takes the trick",),
-    "vote": ("votes", "vote"),
-    "walkover": ("wins without play",),
+PHRASES: dict[str, str] = {
+    "deal": "The cards are dealt",
+    "draw": "draws {card}",
+    "exchange": "exchanges {count} cards",
+    "hand": "gets {cards}",
+    "knock": "knocks",
+    "offer": "offers {offer}",
+    "pass": "passes",
+    "pick-up": "picks up {card}",
+    "play": "plays {card}",
+    "trick": "takes the trick",
+    "vote": "votes {vote}",
+    "walkover": "wins without play",
 }
-"""Events in words; a word that is a field of the event stands for its value."""
+"""Events that several games have, in words."""
+
+PHRASES_OF: dict[str, dict[str, str]] = {
+    "dam": {
+        "draw": "draws {card} from the stock",
+        "keep": "keeps {card} in slot {slot}",
+        "round": "Deal {round} ends; the rows are worth {scores}",
+        "take": "takes {card} from the discard pile",
+        "throw": "throws {card} on the discard pile",
+    },
+}
+"""Events of one game in words, by its registered name."""
 
 HIDDEN = {"card": "a card", "cards": "cards"}
 """What is said of cards that this perspective does not see."""
 
 
-def phrase(event: Mapping[str, Any]) -> list[Any]:
+def phrase(game: str, event: Mapping[str, Any]) -> list[Any]:
     """An event as parts of a sentence without its subject: words, numbers, cards, flat lists."""
     kind = event["event"]
     fields = {name: value for name, value in event.items() if name not in ("event", "seat")}
-    words = PHRASES.get(kind, (kind.replace("-", " "),))
-    told = [fields.get(word) or HIDDEN.get(word, word) for word in words]
+    known = PHRASES_OF.get(game, {}).get(kind) or PHRASES.get(kind)
+    told: list[Any] = []
+    used: set[str] = set()
+    for words, name, _, _ in Formatter().parse(known or kind.replace("-", " ")):
+        told += [words.strip()] if words.strip() else []
+        if name is not None:
+            used.add(name)
+            value = fields.get(name)
+            told.append(HIDDEN.get(name, "?") if value is None else value)
     for name, value in fields.items():
         # A known phrase leaves nothing out but cards that only some may see.
-        new = name not in words and (kind not in PHRASES or is_card(value) or are_cards(value))
+        new = name not in used and (known is None or is_card(value) or are_cards(value))
         if new and value is not None and _is_flat(value):
-            told += [name.replace("_", " "), value]
+            told += [value] if name in HIDDEN else [name.replace("_", " "), value]
     return told
 
 

@@ -103,6 +103,7 @@ class RunDetail(Value, frozen=True, kw_only=True):
 
     summary: Annotated[RunSummary, _says("as in the list")]
     bots: Annotated[tuple[BotRow, ...], _says("entrants with their versions")]
+    withdrawn: Annotated[Mapping[str, str], _says("bots that were taken out, and why")]
     rules: Annotated[Mapping[str, Any], _says("every option of the game with its value")]
     limits: Annotated[Mapping[str, Any], _says("what a bot may use, as resolved")]
     sandbox: Annotated[str, _says("how bots were confined")]

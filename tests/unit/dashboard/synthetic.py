@@ -14,10 +14,10 @@ from tourney.games.base import Game
 from tourney.games.registry import make_game
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import Act
-from tourney.records import frame
+from tourney.records import SCHEMAS, frame
 from tourney.referee.match import Match, MatchSpec
 from tourney.referee.replay import group_id, match_id
-from tourney.referee.rows import match_rows
+from tourney.referee.rows import Rows, add_rows
 from tourney.store import Host, RunCounts, RunInfo, RunWriter
 
 SEED = 7
@@ -121,7 +121,7 @@ def make_run(
     planned = list(enumerate(itertools.product(range(deals), pairings)))[:play]
     for start in range(0, len(planned), 40):
         part = planned[start : start + 40]
-        tables: dict[str, list[dict[str, Any]]] = {"matches": [], "seats": [], "faults": []}
+        tables: Rows = {name: [] for name in SCHEMAS if name != "bots"}
         for group, (deal, pairing) in part:
             _play_group(game, key, group, deal, pairing, tables)
         frames = {name: frame(name, rows) for name, rows in tables.items()}
@@ -150,7 +150,7 @@ def _play_group(
     group: int,
     deal: int,
     pairing: tuple[str, ...],
-    tables: dict[str, list[dict[str, Any]]],
+    tables: Rows,
 ) -> None:
     seats = len(pairing)
     name = group_id(pairing, deal)
@@ -166,10 +166,7 @@ def _play_group(
         seeds = [bot_seed(key, match_id(name, rotation), seat) for seat in range(seats)]
         match = Match(spec, game, Deals(group_key(key, name)), seeds=seeds)
         play_match(match, spec, seeds)
-        row, seat_rows, faults = match_rows(match, seconds=0.004 * len(match.actions))
-        tables["matches"].append(row)
-        tables["seats"] += seat_rows
-        tables["faults"] += faults
+        add_rows(tables, match, seconds=0.004 * len(match.actions))
 
 
 def play_match(match: Match, spec: MatchSpec, seeds: Sequence[int]) -> None:

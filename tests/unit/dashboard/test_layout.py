@@ -87,10 +87,18 @@ def test_a_bar_is_a_go() -> None:
             "exchanges 1 cards drawn ['7S']",
         ),
         ({"event": "turn-up", "last_one": "KS", "odd": {"x": 1}}, "turn up last one KS"),
+        ({"event": "vote", "seat": 1}, "votes ?"),
+        ({"event": "beat", "card": "KS", "with": "AS"}, "beat KS with AS"),
     ],
 )
 def test_events_read_as_sentences(event: dict[str, Any], said: str) -> None:
-    assert " ".join(map(str, phrase(event))) == said
+    assert " ".join(map(str, phrase("dam", event))) == said
+
+
+def test_words_of_one_game_are_not_put_into_anothers_mouth() -> None:
+    draw = {"event": "draw", "seat": 1, "card": "QH"}
+    assert phrase("dam", draw) == ["draws", "QH", "from the stock"]
+    assert phrase("svarte-petter", draw) == ["draws", "QH"]
 
 
 def test_a_table_of_any_game_has_a_line_a_seat() -> None:
