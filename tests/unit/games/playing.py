@@ -8,7 +8,6 @@ import msgspec
 from msgspec.structs import replace
 
 from tourney.games.base import Chance, Decision, Over, Step, Turn
-from tourney.games.cards import PACK
 from tourney.games.hands import arranged
 
 Policy = Callable[[Decision, random.Random], str]
@@ -142,7 +141,8 @@ def assert_nothing_leaks(
             if isinstance(turn, Decision):
                 if turn.seat == seat:
                     assert game.turn(twin) == turn
-                _same_action(game, state, seat, given, step, names, fields)
+                still = sorted(hidden(state, seat) & hidden(step.state, seat))
+                _same_action(game, state, seat, given, step, swap(still, dice), fields)
             else:
                 _same_cards(game, state, seat, turn, given, step, hidden, dice)
 
@@ -161,17 +161,12 @@ def _same_action(
     names: dict[str, str],
     fields: Sequence[str],
 ) -> None:
-    word, *named = action.split()
-    if word == "exchange":
-        action = " ".join((word, *arranged(names.get(card, card) for card in named)))
-    else:  # a card that is laid open now is no longer hidden
-        keep = set(named).intersection(PACK)
-        names = {old: new for old, new in names.items() if not keep & {old, new}}
-        if set(names) != set(names.values()):
-            return
+    """`names` are of cards that stay hidden from `seat` after the action as well."""
+    word, *rest = action.split()
+    rest = [names.get(text, text) for text in rest]
+    action = " ".join((word, *(arranged(rest) if word == "exchange" else rest)))
     twin = renamed(state, names, fields)
-    decision = game.turn(twin)
-    if action in decision.legal:
+    if action in game.turn(twin).legal:
         assert heard(game.act(twin, action), seat) == heard(step, seat)
 
 
