@@ -9,6 +9,7 @@ __all__ = (
     "BotRefused",
     "ConfigError",
     "GameError",
+    "NodeNoisy",
     "PackageError",
     "PluginError",
     "SandboxUnavailable",
@@ -64,6 +65,10 @@ class WorkerLost(TourneyError):
     """A worker or its node died; its block is played again elsewhere."""
 
     exit_code = 4
+
+
+class NodeNoisy(WorkerLost):
+    """A node was too busy for a fair clock; the block is void and played again."""
 
 
 class StoreError(TourneyError):

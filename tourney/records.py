@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-__all__ = ("BOTS", "FAULTS", "MATCHES", "SCHEMAS", "SCHEMA_VERSION", "SEATS", "Column", "frame")
+__all__ = ("BOTS", "FAULTS", "LOGS", "MATCHES", "SCHEMAS", "SCHEMA_VERSION", "SEATS", "Column", "frame")
 
 SCHEMA_VERSION = 1
 """Additive changes only within a number."""
@@ -84,10 +84,20 @@ BOTS: tuple[Column, ...] = (
     Column("options", pl.String, "options given in the config, as JSON"),
 )
 
+LOGS: tuple[Column, ...] = (
+    Column("match", pl.UInt64, "number of the match in the run"),
+    Column("group", pl.UInt64, "number of the rotation group"),
+    Column("seat", pl.UInt8, "0 to n-1 clockwise"),
+    Column("bot", pl.String, "name of the bot in the run"),
+    Column("text", pl.String, "what it wrote to standard error during the match, from its start"),
+    Column("dropped", pl.UInt64, "bytes beyond the limit that were read and not kept"),
+)
+
 SCHEMAS: dict[str, tuple[Column, ...]] = {
     "matches": MATCHES,
     "seats": SEATS,
     "faults": FAULTS,
+    "logs": LOGS,
     "bots": BOTS,
 }
 

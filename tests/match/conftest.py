@@ -81,7 +81,7 @@ def make_table(tmp_path: Path) -> Iterator[TableMaker]:
         hello = Hello(
             protocol=1, game="dam", rules=msgspec.to_builtins(GAME.rules), limits={}, options={}
         )
-        limits = Limits(start_ms=5_000, move_ms=400)
+        limits = Limits(start_ms=5_000, move_ms=400, idle_cpu_ms=500)
         table = Table(sandbox or NoSandbox(), specs, hello, limits)
         tables.append(table)
         return table

@@ -143,6 +143,49 @@ def test_a_talkative_log_neither_blocks_nor_faults(make_table: TableMaker) -> No
     assert match.result().outcomes == ("finished", "finished")
 
 
+def test_what_a_bot_logs_is_kept_with_its_match(make_table: TableMaker) -> None:
+    chatty = GOOD.replace(
+        "answer(message)", 'sys.stderr.write(message["match"] + " thinks\\n"); answer(message)'
+    )
+    table = make_table(good=GOOD, chatty=chatty)
+    one, two = new_match(0, ("good", "chatty")), new_match(1, ("chatty", "good"))
+    list(table.play([one, two]))
+    assert list(one.logs) == [1]
+    assert list(two.logs) == [0]
+    assert "m0 thinks" in one.logs[1][0]
+    assert "m1" not in one.logs[1][0]
+    assert "m1 thinks" in two.logs[0][0]
+    assert "m0" not in two.logs[0][0]
+
+
+def test_a_flood_of_logging_is_cut_with_a_count(make_table: TableMaker) -> None:
+    chatty = GOOD.replace("answer(message)", "sys.stderr.write('x' * 50_000); answer(message)")
+    table = make_table(good=GOOD, chatty=chatty)
+    match = new_match(0, ("good", "chatty"))
+    list(table.play([match]))
+    text, dropped = match.logs[1]
+    assert len(text) == 64 * 1024
+    assert len(text) + dropped == match.asked[1] * 50_000
+
+
+def test_pondering_on_others_time_is_a_cpu_fault(make_table: TableMaker) -> None:
+    ponders = """
+import threading
+
+def burn():
+    while True:
+        pass
+
+threading.Thread(target=burn, daemon=True).start()
+""" + GOOD.replace("answer(message)", "time.sleep(0.0); answer(message)")
+    slow = GOOD.replace("answer(message)", "time.sleep(0.05); answer(message)")
+    table = make_table(good=slow, rogue=ponders)
+    match = new_match(0, ("good", "rogue"))
+    list(table.play([match]))
+    assert match.result().outcomes == ("finished", "cpu_limit")
+    assert "outside its own turns" in match.faults[1][1].detail
+
+
 def test_a_bot_that_eats_memory_is_stopped(make_table: TableMaker) -> None:
     eats = at_third_act("hoard = [b'x' * 1_000_000 for _ in range(500)]\ntime.sleep(60)")
     table = make_table(memory_mb=96, good=GOOD, rogue=eats)

@@ -93,7 +93,12 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     options = prepared.loaded.config.run
     executor = plugins.load("executors", "ray")(options.address)
     runner = Runner(
-        opened.writer, executor, opened.scheduler, options.commit_seconds, display.progress
+        opened.writer,
+        executor,
+        opened.scheduler,
+        options.commit_seconds,
+        display.progress,
+        options.withdraw_after,
     )
     received: list[int] = []
 
@@ -165,6 +170,13 @@ def _finish(
             f"{info.counts.matches} matches in {info.seconds:.1f} s, {info.counts.faults} faults, "
             f"in {writer.folder}\ngames      sha256 {info.digest}"
         )
+    for bot, reason in info.withdrawn.items():
+        print(f"withdrawn: {bot} after {reason}; its later matches were not played")
+    if info.noisy:
+        blocks = sum(info.noisy.values())
+        print(f"noise:     {blocks} blocks were played again, for a machine was too busy to be fair")
+    if info.counts.faults:
+        print(f"faults:    {shlex.join([*command, 'faults', str(writer.folder)])}")
     if info.sandbox == "none":
         print("warning: bots ran WITHOUT a sandbox (--unsafe-no-sandbox)", file=sys.stderr)
     print(f"dashboard: {serve}")

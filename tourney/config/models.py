@@ -50,6 +50,10 @@ class Limits(_Table):
     stderr_kb: Annotated[
         int, Field(ge=1, le=1_048_576, description="kept of its log a match; the rest is dropped")
     ] = 64
+    idle_cpu_ms: Annotated[
+        int | None,
+        Field(ge=1, description="CPU time a match outside its own turns; null for no limit"),
+    ] = 2_000
     grace_ms: Annotated[int, Field(ge=0, le=60_000, description="to exit after `quit`")] = 200
 
 
@@ -63,6 +67,10 @@ class RunOptions(_Table):
         str, Field(description="`local`, `auto` (a running Ray cluster) or `ray://host:10001`")
     ] = "local"
     sandbox: Annotated[str, Field(description="a registered sandbox")] = "bwrap"
+    withdraw_after: Annotated[
+        int | None,
+        Field(ge=1, description="faults in a row after which a bot is withdrawn; null for never"),
+    ] = 20
     restart: Annotated[
         Literal["deal", "match", "block", "never"],
         Field(

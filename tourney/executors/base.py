@@ -50,7 +50,7 @@ class BlockResult(msgspec.Struct, frozen=True, kw_only=True):
     """What playing a block gave."""
 
     tables: Mapping[str, pl.DataFrame]
-    """Frames of `matches`, `seats` and `faults`."""
+    """A frame of each table of records."""
     seconds: float
     """Wall time of the block."""
 
@@ -75,6 +75,8 @@ class BlockFailed(msgspec.Struct, frozen=True):
     worker: str
     block_id: int
     reason: str
+    noisy: bool = False
+    """Whether the node was too busy for a fair clock."""
 
 
 class WorkerGone(msgspec.Struct, frozen=True):

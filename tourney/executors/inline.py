@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 
-from tourney.errors import TourneyError
+from tourney.errors import NodeNoisy, TourneyError
 from tourney.executors.base import (
     BlockDone,
     BlockFailed,
@@ -52,7 +52,7 @@ class InlineExecutor:
         try:
             return BlockDone("inline", block.id, self._worker.play(block))
         except TourneyError as error:
-            return BlockFailed("inline", block.id, str(error))
+            return BlockFailed("inline", block.id, str(error), isinstance(error, NodeNoisy))
 
     def close(self) -> None:
         """End the bots."""

@@ -14,7 +14,7 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
-from tourney.errors import SandboxUnavailable, TourneyError, WorkerLost
+from tourney.errors import NodeNoisy, SandboxUnavailable, TourneyError, WorkerLost
 from tourney.executors import reaper
 from tourney.executors.base import (
     BlockDone,
@@ -169,7 +169,8 @@ class RayExecutor:
         try:
             result: BlockResult = ray.get(ref)
         except RayTaskError as error:
-            return BlockFailed(worker, block_id, str(_our_error(error)))
+            cause = _our_error(error)
+            return BlockFailed(worker, block_id, str(cause), isinstance(cause, NodeNoisy))
         except RayError as error:
             return self._gone(worker, error)
         return BlockDone(worker, block_id, result)

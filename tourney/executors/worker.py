@@ -3,25 +3,25 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
-import polars as pl
 
 from tourney import plugins, records
 from tourney.deals import Deals, bot_seed, group_key
+from tourney.errors import NodeNoisy
 from tourney.executors.base import BlockResult, WorkPlan
+from tourney.executors.canary import Canary
 from tourney.games.registry import make_game
+from tourney.packages.cache import install
 from tourney.packages.manifest import load_manifest
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import PROTOCOL, Hello
 from tourney.referee.bots import BotSpec
 from tourney.referee.match import Match, MatchSpec
 from tourney.referee.replay import group_id, match_id
-from tourney.referee.rows import match_rows
+from tourney.referee.rows import Rows, add_rows, add_unplayed
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
-from tourney.packages.cache import install
 from tourney.schedule.groups import Group, RoundRobin
 from tourney.schedule.scheduler import Block
 
@@ -49,6 +49,8 @@ class TableWorker:
         if core is not None:
             os.sched_setaffinity(0, {core})
         self._plan = plan
+        self._bear_noise = False
+        """Whether a late canary is only noted: a block is not given back for ever."""
         self._game = make_game(plan.game, plan.rules)
         self._schedule = RoundRobin([bot.name for bot in plan.bots], plan.seats, plan.deals)
         sandbox: Sandbox = plugins.load("sandboxes", plan.sandbox)()
@@ -67,6 +69,7 @@ class TableWorker:
                 command=load_manifest(folder).run,
                 options=bot.options,
                 limits=limits,
+                log_bytes=plan.limits.stderr_kb * 1024,
             )
         hello = Hello(
             protocol=PROTOCOL,
@@ -76,6 +79,8 @@ class TableWorker:
             options={},
         )
         self._table = Table(sandbox, specs, hello, plan.limits)
+        any_folder = next(iter(specs.values())).folder
+        self._canary = Canary(sandbox, any_folder, plan.limits.move_ms)
 
     def handshake(self) -> dict[str, Fault]:
         """Start every bot once; returns the faults of those that are not ready in time."""
@@ -89,12 +94,17 @@ class TableWorker:
 
         Raises:
             SandboxUnavailable: a process could not be confined; nothing of the block counts.
+            NodeNoisy: this machine is too busy for a fair clock; likewise.
         """
         begin = time.monotonic()
-        matches: list[dict[str, Any]] = []
-        seats: list[dict[str, Any]] = []
-        faults: list[dict[str, Any]] = []
-        groups = [self._schedule.group(number) for number in block.groups]
+        out = frozenset(block.withdrawn)
+        self._bear_noise = block.last_attempt
+        rows: Rows = {"matches": [], "seats": [], "faults": [], "logs": []}
+        everything = [self._schedule.group(number) for number in block.groups]
+        groups = [group for group in everything if not out.intersection(group.pairing)]
+        for group in everything:
+            if out.intersection(group.pairing):
+                add_unplayed(rows, self._specs(group), out)
         keys = {group.number: self._key(group) for group in groups}
         deals = {number: Deals(key) for number, key in keys.items()}
         restart = self._plan.restart
@@ -104,15 +114,8 @@ class TableWorker:
             if rotation and restart == "deal":
                 self._table.restart()
             for match, seconds in self._table.play(self._matches(groups, deals, rotation)):
-                row, seat_rows, fault_rows = match_rows(match, seconds)
-                matches.append(row)
-                seats += seat_rows
-                faults += fault_rows
-        tables: dict[str, pl.DataFrame] = {
-            "matches": records.frame("matches", matches),
-            "seats": records.frame("seats", seats),
-            "faults": records.frame("faults", faults),
-        }
+                add_rows(rows, match, seconds)
+        tables = {table: records.frame(table, kept) for table, kept in rows.items()}
         return BlockResult(tables=tables, seconds=time.monotonic() - begin)
 
     def play_one(self, seating: tuple[str, ...]) -> tuple[Match, bytes]:
@@ -131,14 +134,8 @@ class TableWorker:
         plan = self._plan
         for group in groups:
             wire_id = match_id(group_id(group.pairing, group.deal), rotation)
-            spec = MatchSpec(
-                match=group.number * plan.seats + rotation,
-                group=group.number,
-                pairing=group.pairing,
-                deal=group.deal,
-                rotation=rotation,
-                seating=group.seating(rotation),
-            )
+            spec = self._specs(group)[rotation]
+            self._listen()
             if plan.restart == "match":
                 self._table.restart()
             yield Match(
@@ -151,6 +148,27 @@ class TableWorker:
                 bank_ms=plan.limits.bank_ms,
             )
 
+    def _specs(self, group: Group) -> list[MatchSpec]:
+        return [
+            MatchSpec(
+                match=group.number * self._plan.seats + rotation,
+                group=group.number,
+                pairing=group.pairing,
+                deal=group.deal,
+                rotation=rotation,
+                seating=group.seating(rotation),
+            )
+            for rotation in range(self._plan.seats)
+        ]
+
+    def _listen(self) -> None:
+        try:
+            self._canary.ask()
+        except NodeNoisy:
+            if not self._bear_noise:
+                raise
+
     def close(self) -> None:
         """End every bot."""
+        self._canary.close()
         self._table.close()

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-__all__ = ("FAULT_KINDS", "FINISHED", "Fault", "FaultKind")
+__all__ = ("FAULT_KINDS", "FINISHED", "NOT_PLAYED", "WITHDRAWN", "Fault", "FaultKind")
 
 FaultKind = Literal[
     "start_failed",
@@ -22,6 +22,12 @@ FAULT_KINDS: tuple[str, ...] = get_args(FaultKind)
 
 FINISHED = "finished"
 """The outcome of a seat without a fault."""
+
+WITHDRAWN = "withdrawn"
+"""The outcome of a seat whose bot was taken out of the run before this match."""
+
+NOT_PLAYED = "not_played"
+"""The outcome of the other seats of such a match."""
 
 KEEPS_PROCESS = frozenset({"illegal_action"})
 """After any other fault the process is stopped: a late answer can never be taken for another's."""

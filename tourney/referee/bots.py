@@ -27,6 +27,8 @@ __all__ = ("BotSpec", "LiveBot")
 READ_BYTES = 1 << 16
 """One read empties a pipe of the usual size."""
 
+LAST_WORDS_READS = 32
+
 STDERR_TAIL_BYTES = 4_096
 """Kept of a bot's log as evidence."""
 
@@ -40,6 +42,8 @@ class BotSpec(msgspec.Struct, frozen=True, kw_only=True):
     command: Sequence[str]
     options: Mapping[str, Any]
     limits: ProcessLimits
+    log_bytes: int = 64 * 1024
+    """Kept of its standard error a match."""
 
 
 class LiveBot:
@@ -58,6 +62,8 @@ class LiveBot:
         """Matches that want to ask it next."""
         self.playing: dict[Match, int] = {}
         """Matches it takes part in, with its seat."""
+        self.cpu_at_start: dict[Match, int] = {}
+        """Its CPU time, nanoseconds, when each of them began."""
         self.allowed_ms = 0.0
         """Time for the answer that is due."""
         self.deadline_ns = 0
@@ -69,7 +75,9 @@ class LiveBot:
         """Time without a core at the first look at this question; None before it."""
         self.asked_at_ns = 0
         """When the last byte of the question was written, monotonic nanoseconds."""
-        self.stderr_bytes = 0
+        self._log = bytearray()
+        self._log_dropped = 0
+        self._log_read = 0
         self._outbox = bytearray()
         self._stderr: deque[bytes] = deque()
         self._stderr_kept = 0
@@ -132,19 +140,40 @@ class LiveBot:
             return None
 
     def drain_stderr(self) -> bool:
-        """Take what it logged; keeps the tail. False once the log is closed."""
+        """Take what it logged, as much as is kept of it. False once the log is closed."""
         try:
             data = os.read(self.process.stderr, READ_BYTES)
         except BlockingIOError:
             return True
-        if not data:
-            return False
-        self.stderr_bytes += len(data)
+        if data:
+            self._keep_log(data)
+        return bool(data)
+
+    def drain_last_words(self) -> None:
+        """Take all that a dying process logged; bounded, for it may still be writing."""
+        if self._exit is not None:
+            return
+        for _ in range(LAST_WORDS_READS):
+            before = self._log_read
+            if not self.drain_stderr() or self._log_read == before:
+                return
+
+    def _keep_log(self, data: bytes) -> None:
+        self._log_read += len(data)
+        room = max(0, self.spec.log_bytes - len(self._log))
+        self._log += data[:room]
+        self._log_dropped += max(0, len(data) - room)
         self._stderr.append(data[-STDERR_TAIL_BYTES:])
         self._stderr_kept += len(self._stderr[-1])
         while self._stderr_kept - len(self._stderr[0]) >= STDERR_TAIL_BYTES:
             self._stderr_kept -= len(self._stderr.popleft())
-        return True
+
+    def take_log(self) -> tuple[str, int]:
+        """What it logged since the last call, cut at the limit, and the bytes not kept."""
+        taken = shown(bytes(self._log), len(self._log)), self._log_dropped
+        self._log.clear()
+        self._log_dropped = 0
+        return taken
 
     def sample_memory(self) -> float:
         """Memory now, mebibytes; remembers the peak."""

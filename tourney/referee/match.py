@@ -59,8 +59,26 @@ class Match:
         names: bool = False,
         move_ms: int = 1_000,
         bank_ms: int | None = None,
+        recorded: Sequence[Action] = (),
+        live: Sequence[int] | None = None,
     ) -> None:
+        """Begin a match.
+
+        Args:
+            spec: who sits where.
+            game: the rules.
+            deals: the cards of its group.
+            seeds: each seat's own seed.
+            names: whether bots are told each other's names.
+            move_ms: milliseconds for a decision.
+            bank_ms: spare milliseconds of a seat, None for none.
+            recorded: actions of this match as once played, for the seats that are not `live`.
+            live: seats that bots sit in; None for all.
+        """
         seats = len(spec.seating)
+        self.live = tuple(range(seats)) if live is None else tuple(live)
+        """Seats that are asked; others play what was recorded."""
+        self._recorded = recorded
         self.spec = spec
         self.pending: Decision | None = None
         self.actions: list[Action] = []
@@ -71,6 +89,8 @@ class Match:
         self.think_us_total = [0] * seats
         self.think_us_max = [0] * seats
         self.notes: list[tuple[int, str]] = []
+        self.logs: dict[int, tuple[str, int]] = {}
+        """What a seat wrote to standard error, and the bytes of it that were not kept."""
         self.faults: dict[int, tuple[int, Fault]] = {}
         """Seat to the action number at which it happened, and the fault."""
         self.bank_ms: list[float | None] = [bank_ms] * seats
@@ -140,8 +160,11 @@ class Match:
         return True
 
     def fault(self, seat: int, fault: Fault) -> None:
-        """End the bot's part: its seat is played by the stand-in from here on."""
-        if seat in self.faults or self._over is not None:
+        """End the bot's part: its seat is played by the stand-in from here on.
+
+        A fault found when the match is over counts as well, until the result is taken.
+        """
+        if seat in self.faults:
             return
         self.faults[seat] = (len(self.actions), fault)
         if self.pending is not None and self.pending.seat == seat:
@@ -164,7 +187,9 @@ class Match:
         while True:
             turn = self._game.turn(self._state)
             if isinstance(turn, Decision):
-                if turn.seat in self.faults:
+                if turn.seat not in self.live:
+                    self._play(self._recorded_action(turn), 0)
+                elif turn.seat in self.faults:
                     self._play(turn.fallback, 0)
                 elif len(turn.legal) == 1 and not turn.prompt:
                     self._play(turn.legal[0], 0)
@@ -179,6 +204,12 @@ class Match:
                 self.pending = None
                 self._over = turn
                 return
+
+    def _recorded_action(self, decision: Decision) -> Action:
+        """What the seat did at this point of the record; the stand-in's once that is illegal."""
+        played = len(self.actions)
+        action = self._recorded[played] if played < len(self._recorded) else ""
+        return action if action in decision.legal else decision.fallback
 
     def result(self) -> Result:
         """Scores, ranks and outcomes; a seat with a fault is below every other (PROTOCOL.md 8).

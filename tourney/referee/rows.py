@@ -1,16 +1,75 @@
 """A finished match as rows of the records."""
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from tourney.referee.match import Match
+import msgspec
 
-__all__ = ("match_rows",)
+from tourney.protocol.faults import NOT_PLAYED, WITHDRAWN
+from tourney.referee.match import Match, MatchSpec
+
+__all__ = ("Rows", "add_rows", "add_unplayed")
+
+Rows = dict[str, list[dict[str, Any]]]
+"""Rows by table, as they are collected."""
 
 
-def match_rows(
-    match: Match, seconds: float
-) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
-    """The match's row, its seats' rows and its faults' rows; `seconds` is its wall time."""
+def add_rows(rows: Rows, match: Match, seconds: float) -> None:
+    """Add a finished match to `rows`; `seconds` is its wall time."""
+    spec = match.spec
+    row, seats = _match_and_seats(match, seconds)
+    rows["matches"].append(row)
+    rows["seats"] += seats
+    common = {"match": spec.match, "group": spec.group}
+    for seat, (turn, fault) in sorted(match.faults.items()):
+        rows["faults"].append(
+            {
+                **common,
+                "seat": seat,
+                "bot": spec.seating[seat],
+                "turn": turn,
+                **msgspec.structs.asdict(fault),
+            }
+        )
+    for seat, (text, dropped) in sorted(match.logs.items()):
+        rows["logs"].append(
+            {
+                **common,
+                "seat": seat,
+                "bot": spec.seating[seat],
+                "text": text,
+                "dropped": dropped,
+            }
+        )
+
+
+def add_unplayed(rows: Rows, specs: Sequence[MatchSpec], withdrawn: Collection[str]) -> None:
+    """Record the matches of a group that is not played because a bot in it was withdrawn.
+
+    They have no rows in `seats`: nobody gains or loses by them.
+    """
+    for spec in specs:
+        rows["matches"].append(
+            {
+                "match": spec.match,
+                "group": spec.group,
+                "pairing": "+".join(spec.pairing),
+                "deal": spec.deal,
+                "rotation": spec.rotation,
+                "seating": spec.seating,
+                "scores": [],
+                "ranks": [],
+                "outcomes": [WITHDRAWN if bot in withdrawn else NOT_PLAYED for bot in spec.seating],
+                "actions": [],
+                "notes": [],
+                "decisions": 0,
+                "seconds": 0.0,
+                "think_us": [],
+            }
+        )
+
+
+def _match_and_seats(match: Match, seconds: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     spec, result = match.spec, match.result()
     common = {"match": spec.match, "group": spec.group, "pairing": "+".join(spec.pairing)}
     row = {
@@ -42,22 +101,4 @@ def match_rows(
         }
         for seat, bot in enumerate(spec.seating)
     ]
-    faults = [
-        {
-            "match": spec.match,
-            "group": spec.group,
-            "seat": seat,
-            "bot": spec.seating[seat],
-            "turn": turn,
-            "kind": fault.kind,
-            "detail": fault.detail,
-            "last_sent": fault.last_sent,
-            "last_received": fault.last_received,
-            "exit_status": fault.exit_status,
-            "cpu_ms": fault.cpu_ms,
-            "memory_mb": fault.memory_mb,
-            "stderr_tail": fault.stderr_tail,
-        }
-        for seat, (turn, fault) in sorted(match.faults.items())
-    ]
-    return row, seats, faults
+    return row, seats

@@ -135,13 +135,15 @@ class Table:
 
     def _begin(self, match: Match) -> None:
         self._active[match] = time.monotonic_ns()
-        for seat, name in enumerate(match.spec.seating):
+        for seat in match.live:
+            name = match.spec.seating[seat]
             bot = self._live.get(name)
             if bot is None or bot.closed:
                 bot = self._revive(name, match, seat)
                 if bot is None:
                     continue
             bot.playing[match] = seat
+            bot.cpu_at_start[match] = bot.process.cpu_ns()
             bot.queue(match.start_message(seat))
         self._go_on(match)
 
@@ -170,12 +172,31 @@ class Table:
 
     def _finish(self, match: Match) -> None:
         seconds = (time.monotonic_ns() - self._active.pop(match)) / 1e9
+        players = [bot for bot in self._live.values() if match in bot.playing]
+        for bot in players:
+            self._close_account(bot, match)
         end = match.end_message()
-        for name in match.spec.seating:
-            bot = self._live.get(name)
-            if bot is not None and bot.playing.pop(match, None) is not None:
-                bot.queue(end)
+        for bot in players:
+            bot.queue(end)
         self._finished.append((match, seconds))
+
+    def _close_account(self, bot: LiveBot, match: Match) -> None:
+        """The bot's part in a match ends: its log, and the CPU it burnt outside its turns.
+
+        Worker and bots share a core, so a bot cannot use more CPU than wall time in its turns.
+        """
+        seat = bot.playing.pop(match)
+        bot.drain_stderr()
+        text, dropped = bot.take_log()
+        if text:
+            match.logs[seat] = (text, dropped)
+        cpu_ms = (bot.process.cpu_ns() - bot.cpu_at_start.pop(match)) / 1e6
+        idle_ms, limit = cpu_ms - match.think_us_total[seat] / 1000, self._limits.idle_cpu_ms
+        if limit is not None and idle_ms > limit and seat not in match.faults:
+            self._drop(bot)
+            bot.end(0)
+            text = f"{idle_ms:.0f} ms of CPU outside its own turns in this match"
+            match.fault(seat, bot.fault("cpu_limit", f"{text}; the limit is {limit} ms"))
 
     # --- one bot ---
 
@@ -347,6 +368,7 @@ class Table:
         """Its output ended: name what ended the process."""
         kind: FaultKind = "crashed" if bot.ready else "start_failed"
         self._drop(bot)
+        bot.drain_last_words()
         status = bot.end(CRASH_GRACE_MS)
         peak, limit = max(bot.peak_memory_mb, status.peak_memory_mb), bot.spec.limits.memory_mb
         if peak >= NEAR_LIMIT * limit:
@@ -361,11 +383,14 @@ class Table:
         """End a process that cannot be trusted with another question, and its part in matches."""
         # Out of the table before anything else, so that nobody asks it again.
         self._drop(bot)
+        bot.drain_last_words()
         bot.end(0)
         fault = bot.last_fault = bot.fault(kind, detail)
         affected = [bot.asked, *bot.waiting] if bot.asked is not None else [*bot.waiting]
+        text, dropped = bot.take_log()
         for match, seat in tuple(bot.playing.items()):
             match.fault(seat, fault)
+            match.logs[seat] = (text, dropped)
         for match in affected:
             self._go_on(match)
 

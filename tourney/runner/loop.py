@@ -21,6 +21,7 @@ from tourney.executors.base import (
     WorkPlan,
 )
 from tourney.ratings.scores import merge, tally
+from tourney.runner.withdrawal import FaultStreaks
 from tourney.schedule.scheduler import Block, Scheduler
 from tourney.store import RunReader, RunWriter
 
@@ -61,6 +62,7 @@ class Runner:
         scheduler: Scheduler,
         commit_seconds: float,
         report: Callable[[Progress], None],
+        withdraw_after: int | None = None,
     ) -> None:
         """Put the parts together.
 
@@ -70,7 +72,10 @@ class Runner:
             scheduler: what is left to play.
             commit_seconds: longest time a finished block waits to be saved.
             report: called after each commit and now and then between.
+            withdraw_after: faults in a row that take a bot out; None for never.
         """
+        self._streaks = FaultStreaks(withdraw_after)
+        scheduler.withdrawn.update(writer.info.withdrawn)
         self._writer = writer
         self._executor = executor
         self._scheduler = scheduler
@@ -135,7 +140,11 @@ class Runner:
                 self._submit(worker, blocks)
                 if groups:
                     self._pending.append((groups, result.tables))
-            case BlockFailed(worker=worker, block_id=block_id, reason=reason):
+                    self._withdraw(result.tables["seats"])
+            case BlockFailed(worker=worker, block_id=block_id, reason=reason, noisy=noisy):
+                if noisy:
+                    before = self._writer.info.noisy
+                    self._writer.info.noisy = {**before, worker: before.get(worker, 0) + 1}
                 self._submit(worker, self._or_lost(worker, block_id, reason))
             case WorkerGone(worker=worker, reason=reason):
                 self._workers.discard(worker)
@@ -145,6 +154,14 @@ class Runner:
                     raise WorkerLost(f"{error}, the last time because of: {reason}") from error
                 for other, block in given:
                     self._executor.submit(other, block)
+
+    def _withdraw(self, seats: pl.DataFrame) -> None:
+        """Take out bots that fault again and again; later blocks leave them out."""
+        info = self._writer.info
+        for bot, reason in self._streaks.add(seats).items():
+            if bot not in info.withdrawn:
+                info.withdrawn = {**info.withdrawn, bot: reason}
+                self._scheduler.withdrawn.add(bot)
 
     def _or_lost(self, worker: str, block_id: int, reason: str) -> list[Block]:
         try:
@@ -161,7 +178,7 @@ class Runner:
         groups = [group for some, _ in self._pending for group in some]
         tables = {
             name: pl.concat([tables[name] for _, tables in self._pending])
-            for name in ("matches", "seats", "faults")
+            for name in ("matches", "seats", "faults", "logs")
         }
         self._pending.clear()
         seconds = self._seconds_before + time.monotonic() - self._began

@@ -31,6 +31,13 @@ class Block(msgspec.Struct, frozen=True):
     id: int
     groups: tuple[int, ...]
     attempt: int = 1
+    withdrawn: tuple[str, ...] = ()
+    """Bots that are out: groups with one of them are recorded and not played."""
+
+    @property
+    def last_attempt(self) -> bool:
+        """Whether failing once more ends the run."""
+        return self.attempt >= MAX_ATTEMPTS
 
 
 class Scheduler:
@@ -45,6 +52,8 @@ class Scheduler:
         self._last_size: dict[str, int] = {}
         self._block_seconds = block_seconds
         self._next_id = 0
+        self.withdrawn: set[str] = set()
+        """Bots that later blocks leave out."""
         self.left = groups - len(done)
         """Groups not finished yet."""
         self.stopping = False
@@ -83,7 +92,7 @@ class Scheduler:
             raise RuntimeError(
                 f"groups {block.groups[0]} to {block.groups[-1]} failed {block.attempt} times"
             )
-        self._again.append(Block(self._new_id(), block.groups, block.attempt + 1))
+        self._again.append(self._block(block.groups, block.attempt + 1))
 
     def block_done(
         self, worker: str, block_id: int, seconds: float
@@ -118,7 +127,10 @@ class Scheduler:
 
     def _new_block(self, worker: str) -> Block | None:
         groups = tuple(islice(self._todo, self._size(worker)))
-        return Block(self._new_id(), groups) if groups else None
+        return self._block(groups, 1) if groups else None
+
+    def _block(self, groups: tuple[int, ...], attempt: int) -> Block:
+        return Block(self._new_id(), groups, attempt, tuple(sorted(self.withdrawn)))
 
     def _size(self, worker: str) -> int:
         seconds = self._seconds_a_group.get(worker)

@@ -61,6 +61,10 @@ class RunInfo(msgspec.Struct, kw_only=True):
     """SHA-256 over the games in order (no times), once finished: equal runs have equal digests."""
     seconds: float = 0.0
     """Wall time of play, over all resumes."""
+    withdrawn: Mapping[str, str] = {}
+    """Bots that were taken out, with the reason; their later matches were not played."""
+    noisy: Mapping[str, int] = {}
+    """Workers whose node was too busy to be fair, with the number of blocks played again."""
     reason: str = ""
     """Why the run stopped, in a sentence."""
     host: Host = msgspec.field(default_factory=Host)

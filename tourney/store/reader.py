@@ -49,8 +49,8 @@ class RunReader:
         else:
             segments = [commit.segment for commit in journal.read(self.folder)]
             paths = [self.folder / table / f"{name}.parquet" for name in segments]
-            if table == "faults":
-                # Most commits have no fault, and then no file.
+            if table in {"faults", "logs"}:
+                # Most commits have none, and then no file.
                 paths = [path for path in paths if path.exists()]
         lost = [path for path in paths if not path.exists()]
         if lost:

@@ -18,7 +18,8 @@ from tourney.store.reader import RunReader
 
 __all__ = ("RunWriter",)
 
-TABLES = ("matches", "seats", "faults")
+TABLES = ("matches", "seats", "faults", "logs")
+RARE_TABLES = ("faults", "logs")
 SECRET_FILE = "secret.hex"  # noqa: S105 - a file's name
 DIGEST_COLUMNS = ("match", "seating", "scores", "ranks", "outcomes", "actions")
 
@@ -106,7 +107,8 @@ class RunWriter:
 
         Args:
             groups: numbers of the groups, none of them committed before.
-            tables: frames of `matches`, `seats` and `faults` with the columns of `records`.
+            tables: frames of `matches` and `seats`, and of `faults` and `logs` where there are any,
+                with the columns of `records`.
             seconds: wall time of play so far.
 
         Raises:
@@ -115,13 +117,14 @@ class RunWriter:
         segment = f"{len(self.commits):06d}"
         try:
             for table in TABLES:
-                if tables[table].height or table != "faults":
+                rows = tables.get(table)
+                if table not in RARE_TABLES or (rows is not None and rows.height):
                     self._write_segment(table, segment, tables[table])
             commit = journal.Commit(
                 segment=segment,
                 groups=journal.group_ranges(groups),
                 matches=tables["matches"].height,
-                faults=tables["faults"].height,
+                faults=tables["faults"].height if "faults" in tables else 0,
                 seconds=seconds,
             )
             journal.append(self.folder, commit)

@@ -51,6 +51,7 @@ def tables(*groups: int, fault: bool = False) -> dict[str, pl.DataFrame]:
         "matches": records.frame("matches", matches),
         "seats": records.frame("seats", seats),
         "faults": records.frame("faults", faults),
+        "logs": records.frame("logs", []),
     }
 
 
