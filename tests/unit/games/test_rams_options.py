@@ -1,5 +1,8 @@
 """Every option of Rams (RULES.md section G): what each value changes, and what is refused."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,11 +23,14 @@ from tests.unit.games.rams_positions import (
     table,
 )
 from tourney.errors import GameError
+from tourney.games import rams as rams_package
 from tourney.games.base import Over
 from tourney.games.cards import PACK_32
 from tourney.games.rams import Rams, RamsRules, RamsState
 from tourney.games.rams.state import Ended
 from tourney.games.registry import make_game
+
+ROOT = Path(__file__).parents[3]
 
 PROFILE: dict[str, tuple[Any, ...]] = {
     "start": (10,),
@@ -63,6 +69,19 @@ def test_the_options_are_those_of_the_profile() -> None:
         for value in values:
             rules = make_game("rams", {option: value}).rules
             assert getattr(rules, option) == value
+
+
+@pytest.mark.parametrize("page", ["rams.md", "rams.sv.md"])
+def test_the_pages_list_every_option_value_and_rule(page: str) -> None:
+    text = (ROOT / "docs" / "rules" / page).read_text()
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \| [A-Z]+-\d+", text, re.MULTILINE))
+    assert list(rows) == list(PROFILE)
+    for option, values in PROFILE.items():
+        listed = re.findall(r"`([^` ]+)`", rows[option].split(" (")[0])
+        assert [json.loads(value) for value in listed if value != "start"] == list(values)
+    rules = (Path(rams_package.__file__).parent).glob("*.py")
+    cited = set(re.findall(r"(?:RAMS|EUR)-\d+", "".join(path.read_text() for path in rules)))
+    assert cited <= set(re.findall(r"\*\*((?:RAMS|EUR)-\d+)\*\*", text))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,10 @@ def legal_cards(rules: RamsRules, state: RamsState) -> list[Card]:
 
 
 def _leads(rules: RamsRules, state: RamsState, hand: tuple[Card, ...]) -> list[Card]:
-    """The trump ace if held (RAMS-50), else a trump under tvångsmaning (RAMS-51), else any."""
+    """The trump ace if held (RAMS-50), else a trump under tvångsmaning (RAMS-51), else any.
+
+    A trump led has no other effect than on what the others must follow with (RAMS-57).
+    """
     trump = state.deal.trump
     ace = "A" + trump
     if ace in hand:

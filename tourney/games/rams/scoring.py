@@ -108,7 +108,7 @@ def _next_dealer(rules: RamsRules, state: RamsState, winners: tuple[Seat, ...]) 
 
 
 def match_over(rules: RamsRules, state: RamsState) -> Over:
-    """RAMS-70 to RAMS-72: ramsar won, then fewest flights, then lowest end points, then shared."""
+    """Ramsar won (RAMS-70), fewest flights (RAMS-71), lowest end points (RAMS-72), else shared."""
     seats = range(state.seats)
     wins = tuple(round(won, 9) for won in state.wins)
     sums = tuple(sum(ended.points[s] for ended in state.ended) for s in seats)
