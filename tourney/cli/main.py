@@ -2,12 +2,12 @@
 
 import os
 import sys
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from tourney import __version__
-from tourney.cli import play, ratings, run, serve
+from tourney.cli import faults, play, ratings, reproduce, run, serve
 from tourney.errors import TourneyError
 
 __all__ = ("app", "main")
@@ -22,6 +22,10 @@ app.command()(run.run)
 app.command()(play.play)
 app.command()(ratings.ratings)
 app.command()(serve.serve)
+app.command()(faults.faults)
+app.command()(faults.explain)
+app.command()(faults.logs)
+app.command()(reproduce.reproduce)
 
 
 def _show_version(value: bool) -> None:
@@ -32,9 +36,11 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version."
-    ),
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
 ) -> None:
     del version
 

@@ -174,7 +174,7 @@ def _finish(
         print(f"withdrawn: {bot} after {reason}; its later matches were not played")
     if info.noisy:
         blocks = sum(info.noisy.values())
-        print(f"noise:     {blocks} blocks were played again, for a machine was too busy to be fair")
+        print(f"noise:     {blocks} blocks were played again: a machine was too busy")
     if info.counts.faults:
         print(f"faults:    {shlex.join([*command, 'faults', str(writer.folder)])}")
     if info.sandbox == "none":

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -38,7 +39,7 @@ class TableWorker:
 
         Args:
             plan: the run.
-            archives: packed packages by digest.
+            archives: packed packages by digest; a bot without one is not prepared.
             core: pin this process and its bots to one CPU core: in turn-based play one of them
                 runs at a time, and a round trip is cheaper on one core.
 
@@ -62,6 +63,8 @@ class TableWorker:
         )
         specs = {}
         for bot in plan.bots:
+            if bot.digest not in archives:
+                continue
             folder = install(archives[bot.digest], bot.digest, sandbox)
             specs[bot.name] = BotSpec(
                 name=bot.name,
@@ -124,6 +127,38 @@ class TableWorker:
         key = self._key(group)
         [(match, _)] = self._table.play(self._matches([group], {0: Deals(key)}, 0))
         return match, key
+
+    def play_again(self, row: Mapping[str, Any], seat: int) -> Match:
+        """Play one seat of a recorded match anew, the other seats as recorded.
+
+        Args:
+            row: the match, as in `records.MATCHES`.
+            seat: where the bot sits that is asked again.
+        """
+        pairing = tuple(row["pairing"].split("+"))
+        group = Group(row["group"], pairing, row["deal"], ())
+        wire_id = match_id(group_id(pairing, row["deal"]), row["rotation"])
+        match = Match(
+            MatchSpec(
+                match=row["match"],
+                group=row["group"],
+                pairing=pairing,
+                deal=row["deal"],
+                rotation=row["rotation"],
+                seating=tuple(row["seating"]),
+            ),
+            self._game,
+            Deals(self._key(group)),
+            seeds=[bot_seed(self._plan.secret, wire_id, s) for s in range(self._plan.seats)],
+            names=self._plan.names,
+            move_ms=self._plan.limits.move_ms,
+            bank_ms=self._plan.limits.bank_ms,
+            recorded=row["actions"],
+            live=(seat,),
+        )
+        for _ in self._table.play([match]):
+            pass
+        return match
 
     def _key(self, group: Group) -> bytes:
         return group_key(self._plan.secret, group_id(group.pairing, group.deal))

@@ -195,6 +195,7 @@ def _create(prepared: Prepared, folder: Path) -> RunWriter:
         config_text=loaded.text,
         resolved=loaded.resolved(),
         bots=[entrant.row() for entrant in prepared.entrants],
+        archives=prepared.archives,
     )
 
 

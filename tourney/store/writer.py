@@ -21,6 +21,9 @@ __all__ = ("RunWriter",)
 TABLES = ("matches", "seats", "faults", "logs")
 RARE_TABLES = ("faults", "logs")
 SECRET_FILE = "secret.hex"  # noqa: S105 - a file's name
+PACKAGES = "packages"
+"""Folder of the packed bots, each under its digest."""
+
 DIGEST_COLUMNS = ("match", "seating", "scores", "ranks", "outcomes", "actions")
 
 
@@ -42,8 +45,18 @@ class RunWriter:
         config_text: str,
         resolved: dict[str, Any],
         bots: Sequence[dict[str, Any]],
+        archives: Mapping[str, bytes] | None = None,
     ) -> "RunWriter":
         """Make a new run's folder.
+
+        Args:
+            folder: where; empty or not there yet.
+            info: the facts of the run.
+            secret: what fixes every card.
+            config_text: the config as given.
+            resolved: every value and where it came from.
+            bots: rows of `records.BOTS`.
+            archives: packed packages by digest, kept so that a fault can be reproduced later.
 
         Raises:
             StoreError: `folder` holds something already, or cannot be written.
@@ -56,6 +69,9 @@ class RunWriter:
                 )
             for table in TABLES:
                 (folder / table).mkdir()
+            (folder / PACKAGES).mkdir()
+            for digest, archive in (archives or {}).items():
+                write_bytes(folder / PACKAGES / digest, archive)
             write_bytes(folder / SECRET_FILE, secret.hex().encode(), 0o600)
             write_bytes(folder / "config.toml", config_text.encode())
             text = msgspec.json.format(msgspec.json.encode(resolved))
