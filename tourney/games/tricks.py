@@ -100,7 +100,7 @@ def ladder(
     best = winning(trick, strength)
     allowed = [card for card in hand if card[1] == led]  # RAMS-52
     if allowed:
-        if overtakes_in_trumped_suit and best[1] != led:
+        if overtakes_in_trumped_suit:
             best = winning([card for card in trick if card[1] == led], strength)
     else:
         allowed = [card for card in hand if strength[card] >= TRUMP]  # RAMS-54

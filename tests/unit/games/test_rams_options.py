@@ -371,10 +371,13 @@ def test_rams_62_fly_and_cap() -> None:
         assert act(game, replace(state, deal=four_tricks), "AS", "2H").state.points == (8, after)
 
 
-def capped(game: Rams, points: tuple[int, ...], flights: tuple[int, ...]) -> RamsState:
+def capped(
+    game: Rams, points: tuple[int, ...], flights: tuple[int, ...], before: int = 0
+) -> RamsState:
     """After the last deal that the cap allows, a lone knocker's walk-over by seat 0."""
     state = dealt(game, at_points(game, points, dealer=len(points) - 1))
-    state = replace(state, n_deals=game.rules.deal_cap, flights=flights)
+    old = (before,) + (0,) * (len(points) - 1)
+    state = replace(state, n_deals=game.rules.deal_cap, flights=flights, flights_before=old)
     return act(game, state, "stand", "knock", *["pass"] * (len(points) - 1)).state
 
 
@@ -386,6 +389,8 @@ def test_rams_66_the_cap_on_deals() -> None:
     assert shared.ended == (Ended((0, 1, 2), (5, 5, 5)),)
     assert shared.wins == (1 / 3, 1 / 3, 1 / 3)
     assert shared.rams == 2
+    # Only flights of this rams count: all three of seat 0 were flown before it.
+    assert capped(game, (10, 5, 6), (3, 1, 0), before=3).ended == (Ended((0,), (5, 5, 6)),)
     assert capped(game, (5, 3, 3), (9, 0, 0)).ended == (Ended((0,), (0, 3, 3)),)
 
 

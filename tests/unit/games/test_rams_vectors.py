@@ -156,6 +156,7 @@ def test_rv_16_five_tricks_stop_at_zero(game: Rams, before: int, after: int, win
     assert step.events[4].data["points"] == (10, 9, 4, after)
     assert ("rams" in kinds(step)) == wins
     assert step.state.wins[3] == wins
+    assert not step.state.passed_last[3]  # unasked, the dealer has not passed (RAMS-32)
 
 
 def test_rv_17_a_lone_knocker_takes_five(game: Rams) -> None:
@@ -336,7 +337,7 @@ def test_rv_28_flights_then_end_points_decide_a_tie(game: Rams) -> None:
 
 def test_rv_29_a_new_rams_starts_on_ten_and_the_deal_goes_on_round(game: Rams) -> None:
     state = dealt(game, at_points(game, (10, 5, 4, 6), dealer=3, passed=[2]))
-    state = replace(state, flights=(1, 2, 3, 4))
+    state = replace(state, flights=(1, 2, 3, 4), n_deals=7)
     state = act(game, state, "stand", "pass", "knock", "pass", "pass").state
     assert list(state.wins) == [0, 1, 0, 0]
     assert (state.phase, state.rams, state.n_deals) == ("deal", 2, 1)
