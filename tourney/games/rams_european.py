@@ -149,7 +149,7 @@ class EuropeanRams:
     def _declare(self, state: EuropeanState, word: Action) -> Step[EuropeanState]:
         """EUR-5, EUR-6: `play`, `widow`, `pass` or `general`."""
         seat = state.to_act
-        events: tuple[Event, ...] = (Event(word, seat),)
+        events: tuple[Event, ...] = (Event("declare", seat, {"says": word}),)
         after = replace(state, said=replaced(state.said, seat, word))
         if word == "widow":
             after = replace(
