@@ -74,7 +74,7 @@ class EuropeanRams:
             lower_is_better=False,
             lowest_score=0.0,
             highest_score=1.0,
-            score_name="won",
+            score_name="ramsar won",
         )
 
     def start(self, seats: int) -> EuropeanState:

@@ -94,7 +94,7 @@ class SvartePetter:
             lower_is_better=True,
             lowest_score=0.0,
             highest_score=1.0,
-            score_name="lost",
+            score_name="deals lost",
         )
 
     def start(self, seats: int) -> SvartePetterState:
