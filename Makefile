@@ -1,5 +1,5 @@
 # Every target sets up what it needs first; a second time that costs nothing.
-.PHONY: help setup demo test test-slow test-browser lint format bench lock
+.PHONY: help setup demo test test-slow test-browser lint format bench docs lock
 
 help:
 	@echo "make demo    set up and play a first Dam tournament, ending with the leaderboard"
@@ -7,6 +7,7 @@ help:
 	@echo "make lint    formatting, lint, types, import contracts"
 	@echo "make bench   speed, as ratios measured in one run"
 	@echo "make format  format the code    make lock  resolve requirements.lock anew"
+	@echo "make docs    write the generated pages of docs/ anew"
 
 setup:
 	@scripts/setup
@@ -35,6 +36,10 @@ format: setup
 
 bench: setup
 	@.venv/bin/python -m pytest -q -s -m bench --timeout 900 tests/bench
+
+docs: setup
+	@.venv/bin/python -m tourney.protocol.schema > docs/protocol.schema.json
+	@.venv/bin/python -m tourney.config.reference > docs/config.md
 
 lock: setup
 	@.venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -51,8 +51,7 @@ class Limits(_Table):
         int, Field(ge=1, le=1_048_576, description="kept of its log a match; the rest is dropped")
     ] = 64
     idle_cpu_ms: Annotated[
-        int | None,
-        Field(ge=1, description="CPU time a match outside its own turns; null for no limit"),
+        int, Field(ge=0, description="CPU time a match outside its own turns; 0 for no limit")
     ] = 2_000
     grace_ms: Annotated[int, Field(ge=0, le=60_000, description="to exit after `quit`")] = 200
 
@@ -68,8 +67,7 @@ class RunOptions(_Table):
     ] = "local"
     sandbox: Annotated[str, Field(description="a registered sandbox")] = "bwrap"
     withdraw_after: Annotated[
-        int | None,
-        Field(ge=1, description="faults in a row after which a bot is withdrawn; null for never"),
+        int, Field(ge=0, description="faults in a row after which a bot is withdrawn; 0 for never")
     ] = 20
     restart: Annotated[
         Literal["deal", "match", "block", "never"],

@@ -192,7 +192,7 @@ class Table:
             match.logs[seat] = (text, dropped)
         cpu_ms = (bot.process.cpu_ns() - bot.cpu_at_start.pop(match)) / 1e6
         idle_ms, limit = cpu_ms - match.think_us_total[seat] / 1000, self._limits.idle_cpu_ms
-        if limit is not None and idle_ms > limit and seat not in match.faults:
+        if limit and idle_ms > limit and seat not in match.faults:
             self._drop(bot)
             bot.end(0)
             text = f"{idle_ms:.0f} ms of CPU outside its own turns in this match"

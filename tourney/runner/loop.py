@@ -62,7 +62,7 @@ class Runner:
         scheduler: Scheduler,
         commit_seconds: float,
         report: Callable[[Progress], None],
-        withdraw_after: int | None = None,
+        withdraw_after: int = 0,
     ) -> None:
         """Put the parts together.
 
@@ -72,7 +72,7 @@ class Runner:
             scheduler: what is left to play.
             commit_seconds: longest time a finished block waits to be saved.
             report: called after each commit and now and then between.
-            withdraw_after: faults in a row that take a bot out; None for never.
+            withdraw_after: faults in a row that take a bot out; 0 for never.
         """
         self._streaks = FaultStreaks(withdraw_after)
         scheduler.withdrawn.update(writer.info.withdrawn)

@@ -10,14 +10,14 @@ __all__ = ("FaultStreaks",)
 class FaultStreaks:
     """Counts each bot's matches in a row that ended with a fault, as blocks come in."""
 
-    def __init__(self, limit: int | None) -> None:
-        """Count up to `limit`; None never withdraws."""
+    def __init__(self, limit: int) -> None:
+        """Count up to `limit`; 0 never withdraws."""
         self._limit = limit
         self._streaks: dict[str, int] = {}
 
     def add(self, seats: pl.DataFrame) -> dict[str, str]:
         """Take a block's `seats` rows; returns the bots over the limit, with the reason."""
-        if self._limit is None:
+        if not self._limit:
             return {}
         if not self._streaks and (seats["outcome"] == FINISHED).all():
             return {}
