@@ -1,4 +1,4 @@
-"""The documentation against the code: nothing registered, configurable or shown goes unmentioned."""
+"""The documentation against the code: nothing registered, set or shown goes unmentioned."""
 
 import re
 from pathlib import Path
