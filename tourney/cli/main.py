@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from tourney import __version__
-from tourney.cli import faults, play, ratings, reproduce, run, serve
+from tourney.cli import faults, games, play, ratings, reproduce, run, serve, verify
 from tourney.errors import TourneyError
 
 __all__ = ("app", "main")
@@ -26,6 +26,8 @@ app.command()(faults.faults)
 app.command()(faults.explain)
 app.command()(faults.logs)
 app.command()(reproduce.reproduce)
+app.add_typer(games.app, name="games")
+app.command()(verify.verify)
 
 
 def _show_version(value: bool) -> None:

@@ -13,7 +13,7 @@ from tourney.errors import GameError
 from tourney.games.base import Game, Rules
 from tourney.games.checks.playing import Lot
 
-__all__ = ("Make", "Options", "combinations", "one_at_a_time", "values_of")
+__all__ = ("Make", "Options", "combinations", "leaves", "one_at_a_time", "values_of")
 
 Options = Mapping[str, Any]
 
@@ -39,21 +39,28 @@ def values_of(rules_type: type[Rules]) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def _values(kind: msgspec.inspect.Type) -> Iterator[Any]:
+def leaves(kind: msgspec.inspect.Type) -> Iterator[msgspec.inspect.Type]:
+    """The plain types that an option's type is made of."""
     if isinstance(kind, msgspec.inspect.Metadata):
-        yield from _values(kind.type)
+        yield from leaves(kind.type)
     elif isinstance(kind, msgspec.inspect.UnionType):
         for member in kind.types:
-            yield from _values(member)
-    elif isinstance(kind, msgspec.inspect.LiteralType):
-        yield from kind.values
-    elif isinstance(kind, msgspec.inspect.BoolType):
-        yield from (False, True)
-    elif isinstance(kind, msgspec.inspect.IntType):
-        least, most = kind.ge, kind.le
-        for number in (least, most, *SAMPLE_NUMBERS):
-            if number is not None and (least or number) <= number <= (most or number):
-                yield number
+            yield from leaves(member)
+    else:
+        yield kind
+
+
+def _values(kind: msgspec.inspect.Type) -> Iterator[Any]:
+    for leaf in leaves(kind):
+        if isinstance(leaf, msgspec.inspect.LiteralType):
+            yield from leaf.values
+        elif isinstance(leaf, msgspec.inspect.BoolType):
+            yield from (False, True)
+        elif isinstance(leaf, msgspec.inspect.IntType):
+            least, most = leaf.ge, leaf.le
+            for number in (least, most, *SAMPLE_NUMBERS):
+                if number is not None and (least or number) <= number <= (most or number):
+                    yield number
 
 
 def _is_accepted(make: Make, options: Options) -> bool:
