@@ -102,12 +102,12 @@ class _Printer:
         for seat, name in enumerate(self._names):
             print(f"seat {seat}  {name}")
         for frame in frames:
+            events = [event.seen_by(None) for event in frame.events]
             if frame.action is not None:
-                self._action(frame)
-            for event in frame.events:
-                line = _event_text(event.seen_by(None))
-                if line:
-                    print(line)
+                own = bool(events) and _tells_of(events[0], frame)
+                self._action(frame, events.pop(0) if own else {})
+            for event in events:
+                print(_event_text(event))
         self._faults()
         result = self._match.result()
         print("\nrank  score  bot")
@@ -118,7 +118,8 @@ class _Printer:
                 f"{result.ranks[seat]:>4}  {result.scores[seat]:>5g}  {self._names[seat]}{ending}"
             )
 
-    def _action(self, frame: "Frame") -> None:
+    def _action(self, frame: "Frame", event: Mapping[str, Any]) -> None:
+        action = frame.action or ""
         think_us = self._match.think_us[frame.step - 1]
         seat = frame.seat or 0
         how = "forced" if frame.forced else f"{think_us / 1000:.1f} ms" if think_us else "stand-in"
@@ -126,7 +127,7 @@ class _Printer:
         said = f'  "{_plain(note)}"' if note else ""
         print(
             f"{frame.step:>4}  seat {seat}  {self._names[seat]:<20.20} "
-            f"{_cards_in(frame.action or ''):<16} {how}{said}"
+            f"{_cards_in(action):<16} {_more(event, action):<24} {how}{said}"
         )
 
     def _faults(self) -> None:
@@ -138,6 +139,26 @@ class _Printer:
             for line in fault.stderr_tail.splitlines()[-10:]:
                 print(f"  its log   {_plain(line)}")
             sys.stdout.flush()
+
+
+def _tells_of(event: Mapping[str, Any], frame: "Frame") -> bool:
+    """Whether the event only says what the action was."""
+    word = (frame.action or "").split(" ")[0]
+    return event.get("seat") == frame.seat and word in {event["event"], *map(str, event.values())}
+
+
+def _more(event: Mapping[str, Any], action: str) -> str:
+    """What an action's own event adds to it, as the card that was drawn."""
+    extras = {
+        key: value
+        for key, value in event.items()
+        if key not in {"seat", "event"} and str(value) not in action.split(" ")
+    }
+    return "  ".join(
+        _value_text(value) if key == "card" else f"{key} {_value_text(value)}"
+        for key, value in extras.items()
+        if value not in ([], ())
+    )
 
 
 def _event_text(event: Mapping[str, Any]) -> str:
