@@ -54,7 +54,7 @@ class Start(msgspec.Struct, tag_field="type", tag="start", kw_only=True):
     """The bot's own, below 2**53; it says nothing about the deal."""
 
 
-class Clock(msgspec.Struct, kw_only=True):
+class Clock(msgspec.Struct):
     """Time for this decision, in milliseconds."""
 
     move_ms: int
@@ -72,7 +72,7 @@ class Act(msgspec.Struct, tag_field="type", tag="act", kw_only=True):
     """All that this seat may know now."""
     events: Sequence[Mapping[str, Any]]
     """What this seat has seen since its last message of this match, in order."""
-    legal: list[str]
+    legal: Sequence[str]
     """Every legal action, never empty."""
     clock: Clock
 

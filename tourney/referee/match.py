@@ -17,6 +17,10 @@ from tourney.protocol.messages import NOTE_MAX_CHARS, Act, Clock, End, Start
 __all__ = ("Match", "MatchSpec", "Result")
 
 
+NOBODY = -1
+"""No seat: what it sees of an event is what all see."""
+
+
 class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One scheduled match: who sits where, on which deal."""
 
@@ -99,6 +103,7 @@ class Match:
         self._seeds = seeds
         self._names = spec.seating if names else tuple(f"seat{s}" for s in range(seats))
         self._move_ms = move_ms
+        self._clock = Clock(move_ms, None)
         self._id = f"m{spec.match}"
         self._unseen: list[list[dict[str, Any]]] = [[] for _ in range(seats)]
         self._over: Over | None = None
@@ -122,8 +127,8 @@ class Match:
             phase=decision.phase,
             view=self._game.view(self._state, seat),
             events=events,
-            legal=list(decision.legal),
-            clock=Clock(move_ms=self._move_ms, bank_ms=None if bank is None else int(bank)),
+            legal=decision.legal,
+            clock=self._clock if bank is None else Clock(self._move_ms, int(bank)),
         )
 
     def allowed_ms(self, seat: int) -> float:
@@ -179,8 +184,10 @@ class Match:
 
     def _tell(self, events: Sequence[Event]) -> None:
         for event in events:
+            # Seats that see no more than the table share one object.
+            public = event.seen_by(NOBODY)
             for seat, unseen in enumerate(self._unseen):
-                unseen.append(event.seen_by(seat))
+                unseen.append(event.seen_by(seat) if seat in event.audience else public)
 
     def _advance(self) -> None:
         """Go on to the next decision that needs a bot: chance, forced and stand-in moves."""
