@@ -69,14 +69,25 @@ def run(
         wanted.append(f"run.address={address!r}")
     if unsafe:
         wanted.append("run.sandbox='none'")
-    prepared = prepare(load_config(config, wanted))
-    if prepared.loaded.config.run.address == "local":
-        preflight(prepared)
-    opened = open_run(prepared, Path("results"), out, resume=resume)
-    display = choose_display(prepared.game.info, as_json=as_json)
-    display.begin(opened.writer.info, resumed=opened.resumed)
-    code = _play(prepared, opened, display)
-    _finish(prepared, opened, code, config, display if isinstance(display, JsonDisplay) else None)
+    loaded = load_config(config, wanted)
+    plays = [prepare(variant) for variant in loaded.variants()]
+    if loaded.config.variant and resume and out is None:
+        raise typer.BadParameter("a config with variants is resumed with --out and --resume")
+    if loaded.config.run.address == "local":
+        preflight(plays[0])
+    code = 0
+    for prepared in plays:
+        folder = out
+        if out is not None and loaded.config.variant:
+            folder = out / prepared.loaded.config.tournament.name
+        opened = open_run(prepared, Path("results"), folder, resume=resume)
+        display = choose_display(prepared.game.info, as_json=as_json)
+        display.begin(opened.writer.info, resumed=opened.resumed)
+        code = _play(prepared, opened, display)
+        events = display if isinstance(display, JsonDisplay) else None
+        _finish(prepared, opened, code, _resume_line(config, out or opened.writer.folder), events)
+        if code:
+            break
     raise typer.Exit(code)
 
 
@@ -128,7 +139,7 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
 
 
 def _finish(
-    prepared: "Prepared", opened: "OpenRun", code: int, config: Path, events: "object | None"
+    prepared: "Prepared", opened: "OpenRun", code: int, resume: str, events: "object | None"
 ) -> None:
     from rich.console import Console
 
@@ -141,7 +152,6 @@ def _finish(
     tables = tally(RunReader(writer.folder).scan("seats"))
     standings = leaderboard(tables, lower_is_better=prepared.game.info.lower_is_better)
     command = _command()
-    resume = shlex.join([*command, "run", str(config), "--out", str(writer.folder), "--resume"])
     serve = shlex.join([*command, "serve", str(writer.folder.parent), "--open"])
     if isinstance(events, JsonDisplay):
         import json
@@ -180,6 +190,10 @@ def _finish(
     if info.sandbox == "none":
         print("warning: bots ran WITHOUT a sandbox (--unsafe-no-sandbox)", file=sys.stderr)
     print(f"dashboard: {serve}")
+
+
+def _resume_line(config: Path, out: Path) -> str:
+    return shlex.join([*_command(), "run", str(config), "--out", str(out), "--resume"])
 
 
 def _command() -> list[str]:

@@ -9,13 +9,13 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from tourney.config.models import TournamentConfig
+from tourney.config.models import TournamentConfig, Variant
 from tourney.errors import ConfigError
 
 __all__ = ("LoadedConfig", "config_from", "load_config")
@@ -37,6 +37,36 @@ class LoadedConfig:
     def bot_path(self, entry_path: str) -> Path:
         """A bot's package; relative paths start at the config file's folder."""
         return (self.path.parent / entry_path).resolve()
+
+    def variants(self) -> "list[LoadedConfig]":
+        """One config for each `[[variant]]`, or this one where there is none.
+
+        Raises:
+            ConfigError: two variants have one name.
+        """
+        names = [variant.name for variant in self.config.variant]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ConfigError(f"{self.path}: two variants are called {twice!r}")
+        return [self._variant(variant) for variant in self.config.variant] or [self]
+
+    def _variant(self, variant: Variant) -> "LoadedConfig":
+        base = self.config.tournament
+        changed = {"seats": variant.seats, "deals": variant.deals}
+        tournament = base.model_copy(
+            update={
+                "name": f"{base.name}-{variant.name}",
+                **{key: value for key, value in changed.items() if value is not None},
+            }
+        )
+        config = self.config.model_copy(
+            update={
+                "tournament": tournament,
+                "rules": {**self.config.rules, **variant.rules},
+                "variant": (),
+            }
+        )
+        return replace(self, config=config)
 
     def resolved(self) -> dict[str, Any]:
         """Every value with its source, JSON-able."""

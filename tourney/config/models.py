@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ("BotEntry", "Limits", "RunOptions", "Tournament", "TournamentConfig")
+__all__ = ("BotEntry", "Limits", "RunOptions", "Tournament", "TournamentConfig", "Variant")
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,38}$"
 
@@ -96,6 +96,19 @@ class BotEntry(_Table):
     ] = {}
 
 
+class Variant(_Table):
+    """One of several rule sets that the same bots play, each as a run of its own."""
+
+    name: Annotated[str, Field(pattern=NAME, description="added to the tournament's name")]
+    rules: Annotated[dict[str, Any], Field(description="options besides those of [rules]")] = {}
+    seats: Annotated[int | None, Field(ge=2, le=8, description="instead of the tournament's")] = (
+        None
+    )
+    deals: Annotated[
+        int | None, Field(ge=1, le=10**9, description="instead of the tournament's")
+    ] = None
+
+
 class TournamentConfig(_Table):
     """A whole config file."""
 
@@ -103,4 +116,5 @@ class TournamentConfig(_Table):
     rules: Annotated[dict[str, Any], Field(description="options of the game, by name")] = {}
     limits: Limits = Limits()
     run: RunOptions = RunOptions()
+    variant: tuple[Variant, ...] = ()
     bot: Annotated[tuple[BotEntry, ...], Field(min_length=2, description="the entrants")]

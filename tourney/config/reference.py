@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tourney.config.models import BotEntry, Limits, RunOptions, Tournament
+from tourney.config.models import BotEntry, Limits, RunOptions, Tournament, Variant
 
 __all__ = ("reference",)
 
@@ -15,6 +15,7 @@ SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("[limits]", Limits),
     ("[run]", RunOptions),
     ("[[bot]]", BotEntry),
+    ("[[variant]]", Variant),
 )
 
 INTRODUCTION = """\

@@ -92,5 +92,23 @@ def test_the_shipped_configs_are_valid() -> None:
     from tourney.runner import prepare
 
     for path in sorted(Path("configs").glob("*.toml")):
-        prepared = prepare(load_config(path, (), {}))
-        assert prepared.schedule.matches > 0, path
+        for variant in load_config(path, (), {}).variants():
+            assert prepare(variant).schedule.matches > 0, path
+
+
+def test_variants_change_what_they_name_and_keep_the_rest(tmp_path: Path) -> None:
+    text = GOOD + '[rules]\nrounds = 1\n[[variant]]\nname = "short"\nrules = { row_len = 4 }\n'
+    text += '[[variant]]\nname = "wide"\nseats = 2\ndeals = 9\n'
+    short, wide = load_config(write(tmp_path, text), (), {}).variants()
+    assert short.config.tournament.name == "t-short"
+    assert short.config.rules == {"rounds": 1, "row_len": 4}
+    assert short.config.tournament.deals == 5
+    assert wide.config.rules == {"rounds": 1}
+    assert wide.config.tournament.deals == 9
+    assert len(load_config(write(tmp_path, GOOD), (), {}).variants()) == 1
+
+
+def test_two_variants_of_one_name_are_refused(tmp_path: Path) -> None:
+    text = GOOD + '[[variant]]\nname = "x"\n' * 2
+    with pytest.raises(ConfigError, match="two variants are called 'x'"):
+        load_config(write(tmp_path, text), (), {}).variants()
