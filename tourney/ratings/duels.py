@@ -1,0 +1,98 @@
+"""Two bots against each other, a number between 0 and 1 a group: what gates and stops look at.
+
+By placement it is the share of matches in which the first finished ahead, a tie is half. By wins
+it is half of one plus the difference of their win shares. At a table of two they are the same.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tourney.ratings.matches import FloatArray, IntArray
+from tourney.ratings.scores import WIN_UNIT
+from tourney.ratings.sequences import GroupMean
+from tourney.ratings.sketch import HALVES, Sketch
+from tourney.ratings.spread import Model
+
+__all__ = ("Duel", "duel")
+
+
+class Duel(NamedTuple):
+    """What all groups with both bots say of the first of them."""
+
+    scores: GroupMean
+    matches: int
+    """Matches in which both sat."""
+    stake: float
+    """Share of matches that one of the two took; 1 by placement."""
+
+
+def duel(sketches: Sequence[Sketch], bot: str, other: str, model: Model = "placement") -> Duel:
+    """The groups in which both sat; each group counts as one, whatever its size.
+
+    Raises:
+        ValueError: groups of one pairing have different numbers of matches, so that the mean
+            over a group cannot be told from its sums.
+    """
+    sums, matches, taken = np.zeros(3), 0.0, 0.0
+    for sketch in sketches:
+        if bot not in sketch.bots or other not in sketch.bots:
+            continue
+        first, second = sorted((sketch.bots.index(bot), sketch.bots.index(other)))
+        flip = sketch.bots[first] != bot
+        for rows, i, j in _places(sketch.pairings, first, second):
+            groups, played = sketch.column("groups")[rows], sketch.column("matches")[rows]
+            size = played / groups
+            if not np.allclose(sketch.column("matches_sq")[rows], size * size * groups):
+                raise ValueError("groups of unequal size have no common score")
+            gained, square, won = _lead(sketch, rows, i, j, model)
+            # The lead of a match is from -1 to 1, the score from 0 to 1.
+            lead, lead_sq = gained / size, square / size**2
+            lead = -lead if flip else lead
+            sums += (
+                groups.sum(),
+                ((groups + lead) / 2).sum(),
+                ((groups + 2 * lead + lead_sq) / 4).sum(),
+            )
+            matches += played.sum()
+            taken += won.sum()
+    stake = taken / matches if matches and model == "win" else 1.0
+    return Duel(GroupMean(int(sums[0]), *sums[1:].tolist()), int(matches), float(stake))
+
+
+def _lead(
+    sketch: Sketch, rows: IntArray, i: int, j: int, model: Model
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Sums over groups of place i's lead over place j and of its square, and wins of the two."""
+
+    def column(name: str) -> FloatArray:
+        return sketch.column(name)[rows]
+
+    if model == "placement":
+        # Ahead minus behind, with ahead counted in halves and ahead + behind = matches.
+        ahead, played = column(f"ahead_{i}_{j}") * 2 / HALVES, column("matches")
+        square = (
+            column(f"ahead_sq_{i}_{j}") * 4 / HALVES**2
+            - column(f"ahead_m_{i}_{j}") * 4 / HALVES
+            + column("matches_sq")
+        )
+        return ahead - played, square, played
+    both = column(f"win_sq_{i}_{i}") + column(f"win_sq_{j}_{j}") - 2 * column(f"win_sq_{i}_{j}")
+    return (
+        (column(f"win_{i}") - column(f"win_{j}")) / WIN_UNIT,
+        both / WIN_UNIT**2,
+        (column(f"win_{i}") + column(f"win_{j}")) / WIN_UNIT,
+    )
+
+
+def _places(pairings: IntArray, first: int, second: int) -> list[tuple[IntArray, int, int]]:
+    """Rows in which both bots sit, by their places."""
+    seats = pairings.shape[1]
+    out = []
+    for i in range(seats):
+        for j in range(i + 1, seats):
+            rows = np.flatnonzero((pairings[:, i] == first) & (pairings[:, j] == second))
+            if len(rows):
+                out.append((rows, i, j))
+    return out

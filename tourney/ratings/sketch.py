@@ -1,0 +1,249 @@
+"""Exact sums of a run, a row a pairing: all that ratings, errors and stopping need of its matches.
+
+A group has one pairing, so the cluster sandwich needs only second moments of what its bots gained,
+never the group itself (RATINGS.md section 4.3). All sums are whole numbers: rows of disjoint
+groups add up in any order, bit for bit, and a worker can ship them instead of its matches.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tourney.ratings.matches import FloatArray, IntArray, Matches
+from tourney.ratings.scores import WIN_UNIT
+
+__all__ = ("HALVES", "Sketch", "sketch")
+
+HALVES = 2
+"""Finishes ahead are counted in halves, so that a tie is a whole number."""
+
+UNITS = np.array([0, *(WIN_UNIT // sharing for sharing in range(1, 9))], dtype=np.int32)
+"""Each one's part of a win that so many share."""
+
+DENSE_CODES = 1 << 24
+"""Up to this many conceivable pairings a table by code is quicker than a sort."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """The sums of all groups with one number of seats."""
+
+    bots: tuple[str, ...]
+    """Names, sorted."""
+    seats: int
+    rows: pl.DataFrame
+    """A row a pairing. Bots are `bot_0` ... in rising order. `ahead_i_j` is how often the i-th
+    finished before the j-th (in halves), `place_*` and `win_*` are moments of the seats beaten and
+    of the win shares: `_sq` summed over groups, `_match` over matches, `_m` times the group's
+    matches."""
+
+    def plus(self, other: "Sketch") -> "Sketch":
+        """The sketch of both; no group may be in both.
+
+        Raises:
+            ValueError: they hold tables of different sizes.
+        """
+        if self.seats != other.seats:
+            raise ValueError(f"sketches of {self.seats} and {other.seats} seats do not add up")
+        names = tuple(sorted({*self.bots, *other.bots}))
+        keys = _bot_columns(self.seats)
+        rows = (
+            pl.concat([self._renamed(names), other._renamed(names)])
+            .group_by(keys)
+            .agg(pl.all().sum())
+            .sort(keys)
+        )
+        return Sketch(names, self.seats, rows)
+
+    def _renamed(self, names: tuple[str, ...]) -> pl.DataFrame:
+        if names == self.bots:
+            return self.rows
+        # Both lists of names are sorted, so bots keep their order within a pairing.
+        new = pl.Series(np.searchsorted(np.array(names), np.array(self.bots)), dtype=pl.Int32)
+        return self.rows.with_columns(
+            new.gather(self.rows[column]).alias(column) for column in _bot_columns(self.seats)
+        )
+
+    def among(self, names: Collection[str]) -> "Sketch":
+        """The pairings whose bots are all in `names`, which become the sketch's bots."""
+        wanted = tuple(sorted(names))
+        inside = [code for code, bot in enumerate(self.bots) if bot in set(wanted)]
+        if len(inside) == len(self.bots):
+            return Sketch(wanted, self.seats, self._renamed(wanted))
+        kept = self.rows.filter(
+            pl.all_horizontal(pl.col(name).is_in(inside) for name in _bot_columns(self.seats))
+        )
+        return Sketch(wanted, self.seats, Sketch(self.bots, self.seats, kept)._renamed(wanted))
+
+    def column(self, name: str) -> FloatArray:
+        """A column as numbers."""
+        return self.rows[name].to_numpy().astype(np.float64)
+
+    @property
+    def pairings(self) -> IntArray:
+        """The bots of each pairing, pairing by place."""
+        columns = [self.rows[name].to_numpy() for name in _bot_columns(self.seats)]
+        return np.stack(columns, axis=1).astype(np.int64)
+
+    @property
+    def groups(self) -> int:
+        """Groups in all."""
+        return int(self.rows["groups"].sum())
+
+    @property
+    def matches(self) -> int:
+        """Matches in all."""
+        return int(self.rows["matches"].sum())
+
+    def vector(self, name: str) -> FloatArray:
+        """Columns `name_i`, pairing by place."""
+        return np.stack([self.column(f"{name}_{i}") for i in range(self.seats)], axis=1)
+
+    def square(self, name: str) -> FloatArray:
+        """Columns `name_i_j` as symmetric matrices, pairing by place by place."""
+        out = np.zeros((self.rows.height, self.seats, self.seats))
+        for i, j in combinations_with_replacement(range(self.seats), 2):
+            out[:, i, j] = out[:, j, i] = self.column(f"{name}_{i}_{j}")
+        return out
+
+    def ahead(self, *, times_matches: bool = False) -> FloatArray:
+        """How often each bot of a pairing finished ahead of each other, a tie is half.
+
+        With `times_matches` each group's count is multiplied by its matches.
+        """
+        name, count = ("ahead_m", "matches_sq") if times_matches else ("ahead", "matches")
+        out = np.zeros((self.rows.height, self.seats, self.seats))
+        for i, j in combinations(range(self.seats), 2):
+            out[:, i, j] = self.column(f"{name}_{i}_{j}") / HALVES
+            out[:, j, i] = self.column(count) - out[:, i, j]
+        return out
+
+
+def _bot_columns(seats: int) -> list[str]:
+    return [f"bot_{i}" for i in range(seats)]
+
+
+def sketch(matches: Matches) -> Sketch:
+    """The sums of `matches`.
+
+    Raises:
+        ValueError: a group's matches are not all between the same bots.
+    """
+    pairing = matches.by_bot(matches.starts).bots
+    index, firsts = _pairing_index(pairing, len(matches.bots))
+    gains = _Gains(matches, pairing)
+    sizes = matches.sizes.astype(np.float64)
+
+    def total(values: npt.NDArray[Any]) -> FloatArray:
+        return np.bincount(index, weights=values, minlength=len(firsts)).astype(np.float64)
+
+    columns: dict[str, npt.NDArray[Any]] = {
+        name: pairing[place, firsts].astype(np.int32)
+        for place, name in enumerate(_bot_columns(matches.seats))
+    }
+    columns["groups"] = total(np.ones_like(sizes))
+    columns["matches"] = total(sizes)
+    columns["matches_sq"] = total(sizes * sizes)
+    for (i, j), count in gains.ahead.items():
+        halves = count.astype(np.float64)
+        columns[f"ahead_{i}_{j}"] = total(halves)
+        columns[f"ahead_m_{i}_{j}"] = total(halves * sizes)
+        columns[f"ahead_sq_{i}_{j}"] = total(halves * halves)
+    for name, gain in (("place", gains.place), ("win", gains.win)):
+        gained = gain.sums.astype(np.float64)
+        for i, row in enumerate(gained):
+            columns[f"{name}_{i}"] = total(row)
+            columns[f"{name}_m_{i}"] = total(row * sizes)
+        for i, j in combinations_with_replacement(range(matches.seats), 2):
+            columns[f"{name}_sq_{i}_{j}"] = total(gained[i] * gained[j])
+            columns[f"{name}_match_{i}_{j}"] = total(gain.products[i, j])
+    # Codes of pairings rise, so the rows are in order already.
+    rows = {name: values.astype(_dtype(name)) for name, values in columns.items()}
+    return Sketch(matches.bots, matches.seats, pl.DataFrame(rows))
+
+
+def _dtype(column: str) -> type[np.int32] | type[np.int64]:
+    return np.int32 if column.startswith("bot_") else np.int64
+
+
+class _Gain:
+    """What each place of a group gained, and the products of two places match by match."""
+
+    def __init__(self, seats: int, groups: int) -> None:
+        self.sums = np.zeros((seats, groups), dtype=np.int32)
+        self.products = {
+            pair: np.zeros(groups, dtype=np.int32)
+            for pair in combinations_with_replacement(range(seats), 2)
+        }
+
+    def add(self, having: IntArray | slice, values: npt.NDArray[np.int32]) -> None:
+        """Count one more match of the groups in `having`."""
+        self.sums[:, having] += values
+        for (i, j), products in self.products.items():
+            products[having] += values[i] * values[j]
+
+
+class _Gains:
+    """Walks through the first matches of all groups, then the second ones, and so on."""
+
+    def __init__(self, matches: Matches, pairing: npt.NDArray[np.uint16]) -> None:
+        seats, groups = pairing.shape
+        self.place, self.win = _Gain(seats, groups), _Gain(seats, groups)
+        self.ahead = {
+            pair: np.zeros(groups, dtype=np.int32) for pair in combinations(range(seats), 2)
+        }
+        sizes = matches.sizes
+        for turn in range(int(sizes.max(initial=0))):
+            having = slice(None) if turn < sizes.min() else np.flatnonzero(sizes > turn)
+            played = matches.by_bot(matches.starts[having] + turn)
+            if not np.array_equal(played.bots, pairing[:, having]):
+                raise ValueError("a group holds matches of different bots")
+            self._add(having, played.ranks.astype(np.int8))
+
+    def _add(self, having: IntArray | slice, ranks: npt.NDArray[np.int8]) -> None:
+        places = np.zeros(ranks.shape, dtype=np.int8)
+        for (i, j), count in self.ahead.items():
+            halves = np.sign(ranks[j] - ranks[i]) + np.int8(1)
+            places[i] += halves
+            places[j] += np.int8(2) - halves
+            count[having] += halves
+        self.place.add(having, places.astype(np.int32))
+        self.win.add(having, _win_units(ranks))
+
+
+def _win_units(ranks: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
+    """Each seat's share of the win in 1/840."""
+    best = ranks[0]
+    for row in ranks[1:]:
+        best = np.minimum(best, row)
+    first = ranks == best
+    sharing = np.zeros(ranks.shape[1], dtype=np.int8)
+    for row in first:
+        sharing += row
+    units: npt.NDArray[np.int32] = first * UNITS[sharing]
+    return units
+
+
+def _pairing_index(pairing: npt.NDArray[np.uint16], bots: int) -> tuple[IntArray, IntArray]:
+    """Which pairing each group has, and a group of each pairing."""
+    seats, groups = pairing.shape
+    if bots**seats >= np.iinfo(np.int64).max:
+        _, firsts, index = np.unique(pairing, axis=1, return_index=True, return_inverse=True)
+        return index.reshape(-1), firsts
+    codes = pairing[0].astype(np.int64)
+    for row in pairing[1:]:
+        codes = codes * bots + row
+    if bots**seats > DENSE_CODES:
+        _, firsts, index = np.unique(codes, return_index=True, return_inverse=True)
+        return index, firsts
+    first_of = np.full(bots**seats, -1, dtype=np.int64)
+    first_of[codes] = np.arange(groups)
+    used = np.flatnonzero(first_of >= 0)
+    number = np.empty(bots**seats, dtype=np.int64)
+    number[used] = np.arange(len(used))
+    return number[codes], first_of[used]

@@ -1,0 +1,190 @@
+"""When a run has seen enough: rules, verdicts on neighbours, and how much is left to play.
+
+Every verdict comes from a confidence sequence on the scores of groups, so it may be asked for
+after every commit. The likelihood of superiority is never a reason to stop.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from scipy.special import expit
+
+from tourney.ratings.duels import duel
+from tourney.ratings.rate import ELO, Estimates, RatingTable, rate
+from tourney.ratings.sequences import groups_needed, reach
+from tourney.ratings.sketch import Sketch
+from tourney.ratings.spread import Model
+
+__all__ = ("ALPHA", "NeighbourVerdict", "Outlook", "StopRule", "outlook")
+
+ALPHA = 0.05
+"""Share of runs in which any verdict at all is wrong."""
+
+Verdict = Literal["above", "below", "equal", "open"]
+
+
+class StopRule(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run waits for; it stops when all that is set holds, or at a cap."""
+
+    separated: bool = False
+    """Every bot is certainly better than the next one."""
+    within: float | None = None
+    """Every bot is certainly better than the next one, or certainly within so many points of it."""
+    interval: float | None = None
+    """Every rating is known to ± so many points."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is anything to wait for."""
+        return self.separated or self.within is not None or self.interval is not None
+
+
+class NeighbourVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """Two bots that follow each other in the order, and what is certain about them."""
+
+    bot: Annotated[str, msgspec.Meta(description="the one that is rated higher")]
+    other: Annotated[str, msgspec.Meta(description="the next one")]
+    groups: Annotated[int, msgspec.Meta(description="rotation groups in which both sat")]
+    score: Annotated[float | None, msgspec.Meta(description="0.5 is even, by the headline")]
+    low: Annotated[float | None, msgspec.Meta(description="lower end, valid at every look")]
+    high: Annotated[float | None, msgspec.Meta(description="upper end, valid at every look")]
+    verdict: Annotated[Verdict, msgspec.Meta(description="above, below, equal or open")]
+    groups_left: Annotated[
+        float | None, msgspec.Meta(description="their groups until it is decided, if ever")
+    ]
+
+
+class Outlook(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a run is on its way to a verdict."""
+
+    enough: bool
+    """Whether the rule is fulfilled."""
+    neighbours: tuple[NeighbourVerdict, ...]
+    reaches: tuple[tuple[str, float | None], ...]
+    """Half width of each rating's interval that is valid at every look."""
+    matches_left: int | None
+    """About how many more matches until enough; None for more than can be played."""
+
+    @property
+    def sentence(self) -> str:
+        """What is left, for a person."""
+        open_pairs = sum(pair.verdict == "open" for pair in self.neighbours)
+        if self.enough or not open_pairs:
+            return "every neighbour is told apart"
+        pairs = f"{open_pairs} pair{'s' if open_pairs > 1 else ''} of neighbours"
+        if self.matches_left is None:
+            return f"{pairs} not told apart, and no number of matches in reach would"
+        return f"about {_rounded(self.matches_left):,} more matches to separate {pairs}"
+
+
+def _rounded(number: int) -> int:
+    """To two digits: a forecast is no more exact."""
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit
+
+
+def outlook(sketches: Sequence[Sketch], rule: StopRule, *, headline: Model = "win") -> Outlook:
+    """Verdicts on all neighbours, widths of all ratings, and what the rule still waits for.
+
+    Raises:
+        ValueError: there is no whole group.
+    """
+    tables = rate(*sketches)
+    pairs: list[tuple[NeighbourVerdict, float]] = []
+    widths: list[tuple[str, float]] = []
+    for table in tables:
+        chosen = table.by(headline)
+        ranked = [chosen.bots[bot] for bot in chosen.ranking]
+        error = ALPHA / max(1, len(ranked) - 1)
+        for bot, other in itertools.pairwise(ranked):
+            pairs.append(_neighbours(table, (bot, other), headline, rule.within, error))
+        widths += _widths(chosen, ALPHA / len(ranked))
+    factors = [factor for _, factor in pairs] if rule.separated or rule.within is not None else []
+    if rule.interval is not None:
+        factors += [_growth(width, rule.interval) for _, width in widths]
+    enough = bool(factors) and all(factor <= 1 for factor in factors)
+    # Without a rule the forecast is about telling neighbours apart.
+    most = max(factors or [factor for _, factor in pairs], default=1.0)
+    played = sum(sketch.matches for sketch in sketches)
+    left = (most - 1) * played
+    return Outlook(
+        enough=enough,
+        neighbours=tuple(verdict for verdict, _ in pairs),
+        reaches=tuple((bot, _finite(width)) for bot, width in widths),
+        matches_left=int(left) if left < 1e12 else None,
+    )
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _growth(width: float, wanted: float) -> float:
+    """How many times as long a run gives the wanted width; errors shrink as a square root."""
+    return 1.0 if width <= wanted else (width / wanted) ** 2
+
+
+def _widths(estimates: Estimates, error: float) -> list[tuple[str, float]]:
+    """The sequence of each rating: its error scaled from one look to all of them."""
+    errors = estimates.errors
+    if errors is None:
+        return [(bot, math.inf) for bot in estimates.bots]
+    stretch = math.sqrt(estimates.groups) * reach(estimates.groups, error)
+    return [
+        (bot, math.inf if bound else float(own) * stretch)
+        for bot, own, bound in zip(estimates.bots, errors, estimates.bounds, strict=True)
+    ]
+
+
+def _neighbours(
+    table: RatingTable, pair: tuple[str, str], model: Model, within: float | None, error: float
+) -> tuple[NeighbourVerdict, float]:
+    """A verdict, and how many times as long the run must be for one."""
+    (bot, other), met = pair, duel(table.sketches, *pair, model)
+    scores = met.scores
+    margin = 0.0 if within is None else met.stake * (float(expit(within / ELO)) - 0.5)
+    if scores.groups < 2:
+        verdict = NeighbourVerdict(
+            bot=bot,
+            other=other,
+            groups=scores.groups,
+            score=scores.mean if scores.groups else None,
+            low=None,
+            high=None,
+            verdict="open",
+            groups_left=None,
+        )
+        return verdict, math.inf
+    # Where all groups agree there is no spread, but no proof of that either: one more group that
+    # says the contrary is always conceivable.
+    sd = max(scores.sd, 0.5 / math.sqrt(scores.groups))
+    half = sd * reach(scores.groups, error)
+    low, high = scores.mean - half, scores.mean + half
+    said = _verdict(scores.mean, half, margin)
+    # How narrow the sequence must be: the easier of two ways to a verdict.
+    apart = abs(scores.mean - 0.5)
+    need = max(apart, margin - apart)
+    total = groups_needed(need / sd, error)
+    left = 0.0 if said != "open" else max(total - scores.groups, 1.0)
+    verdict = NeighbourVerdict(
+        bot=bot,
+        other=other,
+        groups=scores.groups,
+        score=scores.mean,
+        low=max(low, 0.0),
+        high=min(high, 1.0),
+        verdict=said,
+        groups_left=_finite(left),
+    )
+    return verdict, 1.0 if said != "open" else (scores.groups + left) / scores.groups
+
+
+def _verdict(mean: float, half: float, margin: float) -> Verdict:
+    if mean - half > 0.5:
+        return "above"
+    if mean + half < 0.5:
+        return "below"
+    return "equal" if abs(mean - 0.5) + half <= margin else "open"
