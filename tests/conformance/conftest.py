@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.sandbox_harness import bots_below
+from tourney import plugins
 from tourney.errors import SandboxUnavailable
 from tourney.sandbox.bwrap import BwrapSandbox
+from tourney.sandbox.tiers import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -24,10 +26,15 @@ def cache() -> Iterator[Path]:
 
 
 @pytest.fixture
-def sandbox(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BwrapSandbox]:
-    """The default sandbox; a machine where it does not work fails, unless told otherwise."""
+def sandbox(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[BwrapSandbox]:
+    """The sandbox of that name; a machine where it does not work fails, unless told otherwise."""
     monkeypatch.setenv("TOURNEY_CACHE", str(cache))
-    chosen = BwrapSandbox()
+    name = getattr(request, "param", "bwrap")
+    if name == ROOT.name and os.geteuid() != 0:
+        pytest.skip("this kind is for root")
+    chosen: BwrapSandbox = plugins.load("sandboxes", name)()
     try:
         chosen.check()
     except SandboxUnavailable as error:

@@ -20,7 +20,7 @@ from typing import NoReturn
 from tests.conformance.sandbox_harness import bots_below, descendants
 from tourney import plugins
 from tourney.errors import TourneyError
-from tourney.sandbox import bwrap
+from tourney.sandbox import proving
 from tourney.sandbox.base import BotProcess, ProcessLimits, Sandbox
 
 PACKAGE = Path("/usr")
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str]) -> None:
         arguments[0]
     ]
     if os.environ.get("TEST_PLAIN_GUARD"):
-        bwrap._find_guard_kind = lambda: False
+        proving.prove = lambda tier: False
     sandbox: Sandbox = plugins.load("sandboxes", os.environ.get("TEST_SANDBOX", "bwrap"))()
     what(sandbox, arguments[1], int(arguments[2]) if len(arguments) > 2 else 0)
 

@@ -16,6 +16,7 @@ from tests.conformance.sandbox_harness import (
     HELLO,
     Rogue,
     bots_below,
+    command_line,
     died_of_memory,
     open_descriptors,
     send,
@@ -24,6 +25,9 @@ from tests.conformance.sandbox_harness import (
 from tourney.packages import package_digest
 from tourney.sandbox.base import ProcessLimits
 from tourney.sandbox.bwrap import BwrapSandbox
+from tourney.sandbox.tiers import TIERS
+
+pytestmark = pytest.mark.parametrize("sandbox", [tier.name for tier in TIERS], indirect=True)
 
 SMALL = ProcessLimits(memory_mb=128, tmp_mb=16, processes=40)
 
@@ -39,17 +43,26 @@ def test_1_files_of_the_host_are_not_there(sandbox: BwrapSandbox, secret: Path) 
         report = rogue.report(paths=paths)
     # /etc itself is a folder of ours with three entries, none of them a secret.
     assert report.pop("/etc") == "done"
-    assert report == dict.fromkeys(set(paths) - {"/etc"}, "ENOENT")
+    expected = dict.fromkeys(set(paths) - {"/etc"}, "ENOENT")
+    if not sandbox.tier.user_namespace:
+        # Process 1 is another user's: its folder is closed before anything in it is looked for.
+        expected |= {path: "EACCES" for path in expected if path.startswith("/proc/1/")}
+    assert report == expected
 
 
 def test_2_no_process_but_its_own_shows(sandbox: BwrapSandbox, secret: Path) -> None:
     with Rogue(sandbox, "reads-processes") as rogue:
         report = rogue.report(pid=os.getpid())
+    assert report["host"] == ["ENOENT"] * 3
+    if not sandbox.tier.proc:
+        assert report["pids"] == []
+        assert {report[name] for name in ("environ", "cmdline", "mounts")} == {"ENOENT"}
+        return
     assert report["pids"] == [1, 2]
-    assert report["environ"] == ""
+    # Without a user namespace process 1 belongs to another user, so even less of it shows.
+    assert report["environ"] == ("" if sandbox.tier.user_namespace else "EACCES")
     assert str(rogue.folder) not in report["cmdline"]
     assert report["cmdline"].split("\0")[0].endswith("bwrap")
-    assert report["host"] == ["ENOENT"] * 3
     assert str(secret.parent) not in report["mounts"]
 
 
@@ -66,7 +79,8 @@ def test_3_signals_reach_nobody_outside(sandbox: BwrapSandbox) -> None:
     finally:
         victim.kill()
         victim.wait(5)
-    assert report == {"kill": "ESRCH", "pidfd": "ESRCH", "group": "ESRCH", "init": "done"}
+    init = "done" if sandbox.tier.user_namespace else "EPERM"
+    assert report == {"kill": "ESRCH", "pidfd": "ESRCH", "group": "ESRCH", "init": init}
     # Signal 9 to everybody spares the sender, and process 1 as seen from inside.
     assert seen.reason == "answered"
 
@@ -127,7 +141,7 @@ def test_8_and_9_nothing_outside_tmp_can_be_written(sandbox: BwrapSandbox, publi
     assert set(report["folders"].values()) <= {"EROFS", "ENOENT", "EACCES"}
     assert report["folders"]["/bot"] == "EROFS"
     assert report["folders"][str(public)] == "ENOENT"
-    assert report["settings"] > 200
+    assert report["settings"] > (200 if sandbox.tier.proc else 3)
     assert report["opened"] == []
     assert (report["chmod"], report["unlink"], report["link"]) == ("EROFS", "EROFS", "EXDEV")
     assert report["device"] == "EPERM"
@@ -289,7 +303,9 @@ def test_26_the_process_above_can_be_neither_traced_nor_overwritten(
     with Rogue(sandbox, "attacks-processes") as rogue:
         report = rogue.report()
         status = rogue.process.close()
-    assert report.pop("overwrite") == "EROFS"
+    # The way in is read-only; before that it is another user's, or not there at all.
+    refusal = {"bwrap": "EROFS", "bwrap-root": "EACCES", "bwrap-noproc": "ENOENT"}
+    assert report.pop("overwrite") == refusal[sandbox.name]
     assert set(report.values()) == {"EPERM"}
     assert status.in_words() == "exited with code 0"
 
@@ -313,19 +329,18 @@ def test_27_it_gets_nothing_but_what_is_listed(
         "PWD": "/bot",
     }
     assert sorted(report["descriptors"]) == ["0", "1", "2"]
-    assert all(link.startswith("pipe:") for link in report["descriptors"].values())
-    assert report["ids"] == [65534, 65534, report["ids"][2]]
-    assert set(report["ids"][2]) <= {65534}
-    nothing = "0000000000000000"
-    assert report["status"] == {
-        "Seccomp": "2",
-        "NoNewPrivs": "1",
-        "CapEff": nothing,
-        "CapBnd": nothing,
-    }
+    assert set(report["descriptors"].values()) == {"p"}
+    user, group, groups = report["ids"]
+    assert user == group
+    assert user == 65534 if sandbox.tier.user_namespace else 200_000 <= user < 201_000
+    assert set(groups) <= {65534}
+    if sandbox.tier.proc:
+        nothing = dict.fromkeys(("CapEff", "CapPrm", "CapBnd", "CapAmb"), "0000000000000000")
+        assert report["status"] == {"Seccomp": "2", "NoNewPrivs": "1", **nothing}
     assert (report["cwd"], report["host"]) == ("/bot", "bot")
     limits = report["limits"]
-    assert limits["RLIMIT_NPROC"] == [64, 64]
+    # Process 1 is one of the 64 where it is the same user.
+    assert limits["RLIMIT_NPROC"] == [64 if sandbox.tier.user_namespace else 63] * 2
     assert limits["RLIMIT_NOFILE"] == [256, 256]
     assert limits["RLIMIT_FSIZE"] == [16 * 2**20] * 2
     assert limits["RLIMIT_DATA"] == [320 * 2**20] * 2
@@ -334,11 +349,15 @@ def test_27_it_gets_nothing_but_what_is_listed(
 
 
 def test_27_a_bot_is_never_the_kernels_root(sandbox: BwrapSandbox) -> None:
-    with Rogue(sandbox, "never-reads") as rogue:
-        users = {Path(f"/proc/{pid}").stat().st_uid for pid in bots_below(os.getpid())}
-        rogue.process.kill()
+    with Rogue(sandbox, "shows-itself") as rogue:
+        rogue.hello()
+        pids = bots_below(os.getpid())
+        users = {Path(f"/proc/{pid}").stat().st_uid for pid in pids if not is_bwrap(pid)}
+        above = {Path(f"/proc/{pid}").stat().st_uid for pid in pids if is_bwrap(pid)}
     assert len(users) == 1
     assert 0 not in users
+    # Where root makes the namespaces, only bubblewrap's own two processes stay root.
+    assert above == (users if sandbox.tier.user_namespace else {0})
 
 
 def test_28_nothing_is_typed_into_a_terminal(sandbox: BwrapSandbox) -> None:
@@ -365,6 +384,11 @@ def test_descriptors_and_processes_are_back_after_each_bot(sandbox: BwrapSandbox
             if name != "never-reads":
                 rogue.ask()
     assert open_descriptors() == before
+
+
+def is_bwrap(pid: int) -> bool:
+    """Whether a process is one of bubblewrap's own."""
+    return command_line(pid)[0].endswith("bwrap")
 
 
 @pytest.fixture

@@ -91,7 +91,10 @@ def assert_nothing_left(marker: str) -> None:
     assert left == []
 
 
-@pytest.mark.parametrize("kind", ["bwrap", "none"])
+KINDS = ["bwrap", "bwrap-noproc", "none", *(["bwrap-root"] if os.geteuid() == 0 else [])]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_30a_a_killed_launcher_takes_its_bots_along(
     sandbox: BwrapSandbox, launch: Launch, marker: str, kind: str
 ) -> None:
@@ -120,10 +123,11 @@ def test_30a_a_killed_guard_takes_its_bots_along(
     assert_nothing_left(marker)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
 def test_30b_killed_within_milliseconds_of_a_start(
-    sandbox: BwrapSandbox, launch: Launch, marker: str
+    sandbox: BwrapSandbox, launch: Launch, marker: str, kind: str
 ) -> None:
-    launcher = launch("storm", marker, "40")
+    launcher = launch("storm", marker, "16", TEST_SANDBOX=kind)
     assert line(launcher, 50) == "done"
     launcher.wait(5)
     assert_nothing_left(marker)
@@ -132,7 +136,7 @@ def test_30b_killed_within_milliseconds_of_a_start(
 def test_30b_where_the_guard_may_not_have_a_namespace_of_its_own(
     sandbox: BwrapSandbox, launch: Launch, marker: str
 ) -> None:
-    launcher = launch("storm", marker, "30", TEST_PLAIN_GUARD="1")
+    launcher = launch("storm", marker, "16", TEST_PLAIN_GUARD="1")
     assert line(launcher, 50) == "done"
     launcher.wait(5)
     assert_nothing_left(marker)

@@ -26,11 +26,11 @@ from tourney.sandbox.seccomp import native_architecture
 numbers = native_architecture().numbers
 steps = [
     (0x20, 0, 0, 0),
-    (0x15, 4, 0, numbers["unshare"]),
+    (0x15, 2, 0, numbers["unshare"]),
     (0x15, 4, 0, numbers["clone3"]),
-    (0x15, 0, 1, numbers["clone"]),
+    (0x15, 0, 4, numbers["clone"]),
     (0x20, 0, 0, 16),
-    (0x45, 0, 2, 0x7E020000),
+    (0x45, 0, 2, int(os.environ["TEST_FORBIDDEN_FLAGS"])),
     (0x06, 0, 0, 0x00050001),
     (0x06, 0, 0, 0x00050026),
     (0x06, 0, 0, 0x7FFF0000),
@@ -43,7 +43,10 @@ assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
-"""As a container's default filter does: no new namespaces, and clone3 does not exist."""
+"""As a container's default filter does: no new namespaces of those kinds, and no clone3."""
+
+ALL_NAMESPACES = 0x7E02_0000
+USER_NAMESPACES = 0x1000_0000
 
 
 @pytest.fixture
@@ -54,13 +57,13 @@ def attempt(sandbox: BwrapSandbox) -> Iterator[Try]:
     """
     mark = Path(f"/var/tmp/tourney-ran-{secrets.token_hex(8)}")
 
-    def run(*prefix: str, forbid: bool = False, **environment: str) -> str:
+    def run(*prefix: str, forbid: int = 0, **environment: str) -> str:
         script = ["-c", FORBID_NAMESPACES] if forbid else []
         command = [*prefix, sys.executable, *script, "-m", "tests.conformance.sandbox_launcher"]
         done = subprocess.run(
             [*command, "try", str(mark)],
             cwd=REPOSITORY,
-            env={**os.environ, **environment},
+            env={**os.environ, "TEST_FORBIDDEN_FLAGS": str(forbid), **environment},
             capture_output=True,
             text=True,
             timeout=30,
@@ -121,7 +124,7 @@ def test_an_old_bubblewrap(attempt: Try, tmp_path: Path) -> None:
 
 
 def test_namespaces_forbidden_as_in_a_container(attempt: Try) -> None:
-    said = attempt(forbid=True)
+    said = attempt(forbid=ALL_NAMESPACES)
     assert said.startswith("SandboxUnavailable 4: the sandbox cannot start")
     assert "forbids user namespaces" in said
     assert "seccomp=unconfined" in said
@@ -143,6 +146,28 @@ def test_masked_proc_as_in_a_container(attempt: Try) -> None:
     said = attempt(*mask, *user)
     assert "this container masks /proc" in said
     assert "systempaths=unconfined" in said
+    assert "--set run.sandbox=bwrap-noproc" in said
+    assert "Java does not start" in said
+    said = attempt(*mask, *user, TEST_SANDBOX="bwrap-noproc")
+    assert said == "ran: exited with code 1\n"
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="this kind is for root")
+def test_root_without_user_namespaces(attempt: Try) -> None:
+    said = attempt(forbid=USER_NAMESPACES)
+    assert said.startswith("SandboxUnavailable 4: the sandbox cannot start")
+    assert "forbids user namespaces" in said
+    assert "--set run.sandbox=bwrap-root" in said
+    assert "process 1 of the sandbox" in said
+    said = attempt(forbid=USER_NAMESPACES, TEST_SANDBOX="bwrap-root")
+    assert said == "ran: exited with code 1\n"
+
+
+@pytest.mark.skipif(IS_ROOT, reason="root may")
+def test_the_kind_for_root_is_not_for_others(attempt: Try) -> None:
+    said = attempt(TEST_SANDBOX="bwrap-root")
+    assert said.startswith("SandboxUnavailable 4: bwrap-root is for root")
+    assert "The default sandbox works here" in said
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="an ordinary user is nobody's root")

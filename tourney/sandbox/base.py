@@ -91,8 +91,10 @@ class BotProcess(Protocol):
 class Sandbox(Protocol):
     """A way to run programs that nobody has to trust."""
 
-    name: str
-    """As recorded in the run: `bwrap`, `none`."""
+    @property
+    def name(self) -> str:
+        """As recorded in the run: `bwrap`, `none`."""
+        ...
 
     def check(self) -> None:
         """Launch a probe for real.

@@ -148,7 +148,9 @@ class Guard:
             status_end = block_end = -1
             bot.main = read_child_pid(status)
             bot.pidfd = os.pidfd_open(bot.main)
-            set_limits(bot.main, request["limits"], uid)
+            # One that drops to its own user inside is still ours at this point.
+            outside = request["drop"] == "outside"
+            set_limits(bot.main, request["limits"], uid if outside else os.getuid())
             prefer_for_killing(bot.main)
             release(block)
         except BaseException:

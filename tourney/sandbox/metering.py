@@ -22,6 +22,10 @@ __all__ = (
 
 MIB = 2**20
 
+FILE_KB = 1.0
+"""Kernel memory of a file in /tmp beside its contents: an inode, a name, their caches. Measured:
+560,000 empty files took 568 MB that no process shows."""
+
 
 class Meter(Protocol):
     """What can be read of a running bot."""
@@ -185,7 +189,8 @@ class NamespaceMeter:
         if self._tmp < 0:
             return 0.0
         space = os.fstatvfs(self._tmp)
-        return (space.f_blocks - space.f_bfree) * space.f_frsize / 1024
+        content_kb = (space.f_blocks - space.f_bfree) * space.f_frsize / 1024
+        return content_kb + (space.f_files - space.f_ffree) * FILE_KB
 
     def tmp_files(self) -> int:
         """Files and folders in its /tmp."""

@@ -75,8 +75,12 @@ def explain(what: str, said: str) -> str:
     )
 
 
-def read_probe(status: str) -> None:
-    """Check a program's own `/proc/self/status`, as seen inside.
+def read_probe(status: str, users: range = range(65534, 65535)) -> None:
+    """Check the `/proc/PID/status` of a program inside.
+
+    Args:
+        status: its text.
+        users: numbers that the program's user may have there.
 
     Raises:
         SandboxUnavailable: the filter is not active, a capability is left, privileges can grow, or
@@ -97,5 +101,6 @@ def read_probe(status: str) -> None:
                 f"the sandbox starts but does not protect: {name} is {found or 'unknown'} inside, "
                 f"not {value}. Is `bwrap` on PATH the real bubblewrap?"
             )
-    if set(fields.get("Uid", "").split()) != {"65534"}:
+    ids = set(fields.get("Uid", "").split())
+    if len(ids) != 1 or int(ids.pop()) not in users:
         raise SandboxUnavailable("the sandbox starts but its program is not the powerless user")

@@ -106,6 +106,10 @@ class GuardedProcess:
         self._killed = False
         self._status: ExitStatus | None = None
 
+    def main_pid(self) -> int | None:
+        """Pid of the bot's main process as we see it, None while it has not started."""
+        return self._meter.main_pid()
+
     def cpu_ns(self) -> int:
         """CPU time used so far by the bot's main process, all threads, nanoseconds."""
         if self._clock is None:

@@ -20,7 +20,10 @@ def attack(wanted):
         except OSError as error:
             return errno.errorcode[error.errno]
 
-    pids = sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    try:
+        pids = sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    except FileNotFoundError:
+        pids = []
     return {
         "pids": pids,
         "environ": shown("/proc/1/environ"),

@@ -1,10 +1,11 @@
 """Tells all that it was given: environment, descriptors, user, limits."""
 # An attack reads best as the calls it makes.
-# ruff: noqa: PTH109, PTH115, PTH208
+# ruff: noqa: PTH109
 
 import json
 import os
 import resource
+import stat
 import sys
 from pathlib import Path
 
@@ -17,14 +18,15 @@ def say(message):
 def attack(wanted):
     """Tell it."""
     descriptors = {}
-    for name in os.listdir("/proc/self/fd"):
+    for number in range(resource.getrlimit(resource.RLIMIT_NOFILE)[1]):
         try:
-            descriptors[name] = os.readlink(f"/proc/self/fd/{name}")
-        except FileNotFoundError:
-            continue  # the listing's own
-    status = dict(
-        line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines()
-    )
+            descriptors[number] = stat.filemode(os.fstat(number).st_mode)[0]
+        except OSError:
+            continue
+    lines = []
+    if Path("/proc").exists():
+        lines = Path("/proc/self/status").read_text().splitlines()
+    status = dict(line.split(":\t", 1) for line in lines)
     limits = {
         name: resource.getrlimit(getattr(resource, name))
         for name in dir(resource)
@@ -34,7 +36,11 @@ def attack(wanted):
         "environ": dict(os.environ),
         "descriptors": descriptors,
         "ids": [os.getuid(), os.getgid(), os.getgroups()],
-        "status": {name: status[name] for name in ("Seccomp", "NoNewPrivs", "CapEff", "CapBnd")},
+        "status": {
+            name: value
+            for name, value in status.items()
+            if name in ("Seccomp", "NoNewPrivs", "CapEff", "CapPrm", "CapBnd", "CapAmb")
+        },
         "limits": limits,
         "cwd": os.getcwd(),
         "host": os.uname().nodename,

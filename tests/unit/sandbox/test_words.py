@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from tourney import plugins
 from tourney.errors import BotRefused, SandboxUnavailable
 from tourney.sandbox.base import ExitStatus, ProcessLimits
 from tourney.sandbox.flags import bwrap_arguments, process_limits
 from tourney.sandbox.probe import CAUSES, explain, read_probe
 from tourney.sandbox.programs import find_inside, find_plain, how_to_install, reachable
 from tourney.sandbox.slots import FIRST_UID, foreign_users, is_known, needs_own_user
+from tourney.sandbox.spawning import become
+from tourney.sandbox.tiers import NO_PROC, ROOT, TIERS
 
 
 @pytest.mark.parametrize(
@@ -122,8 +125,8 @@ def test_arguments_of_bubblewrap() -> None:
     )
     text = " ".join(words)
     for flags in (
-        "--unshare-all --unshare-user --uid 65534 --gid 65534",
-        "--cap-drop ALL --new-session --die-with-parent --disable-userns",
+        "--unshare-all --unshare-user --uid 65534 --gid 65534 --disable-userns",
+        "--cap-drop ALL --new-session --die-with-parent --ro-bind",
         "--ro-bind /usr /usr",
         "--size 3145728 --perms 0700 --tmpfs /tmp",
         "--ro-bind /cache/x /bot --remount-ro /proc --remount-ro /dev --remount-ro / --chdir /bot",
@@ -246,3 +249,44 @@ def test_private_users_belong_to_nobody() -> None:
     assert is_known(0)
     assert not is_known(FIRST_UID)
     assert all(uid >= FIRST_UID for uid in foreign_users())
+
+
+def test_arguments_without_a_user_namespace() -> None:
+    text = bwrap_arguments(
+        Path("/cache/x"), ProcessLimits(), writable=False, runtime=None, tier=ROOT
+    ).decode()
+    words = text.split("\0")
+    assert not {"--unshare-all", "--unshare-user", "--uid", "--disable-userns"}.intersection(words)
+    kept = {words[n + 1] for n, word in enumerate(words) if word == "--cap-add"}
+    assert kept == {"CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"}
+    assert "--perms\x001777\0--tmpfs\0/tmp" in text
+    # The sandbox's process 1 is another user's there, and does not count.
+    assert process_limits(ProcessLimits(processes=9), ROOT)["RLIMIT_NPROC"] == (8, 8)
+
+
+def test_arguments_without_proc() -> None:
+    words = bwrap_arguments(
+        Path("/cache/x"), ProcessLimits(), writable=False, runtime=None, tier=NO_PROC
+    ).decode()
+    assert "/proc" not in words.split("\0")
+    assert "--disable-userns" not in words
+
+
+def test_a_bot_becomes_its_own_user_with_nothing_left() -> None:
+    assert become(200_007) == [
+        *("/usr/bin/setpriv", "--reuid", "200007", "--regid", "200007", "--clear-groups"),
+        *("--inh-caps=-all", "--bounding-set=-all", "--"),
+    ]
+
+
+def test_every_weaker_kind_says_what_it_gives_up() -> None:
+    assert [tier.name for tier in TIERS] == ["bwrap", "bwrap-root", "bwrap-noproc"]
+    assert [bool(tier.gives_up) for tier in TIERS] == [False, True, True]
+    assert set(plugins.names("sandboxes")) >= {"none", *(tier.name for tier in TIERS)}
+
+
+@pytest.mark.parametrize("uids", ["0\t0\t0\t0", "200001\t0\t200001\t200001", "65534"])
+def test_a_probe_of_the_wrong_user(uids: str) -> None:
+    status = GOOD.replace("65534\t65534\t65534\t65534", uids)
+    with pytest.raises(SandboxUnavailable, match="not the powerless user"):
+        read_probe(status, range(200_000, 201_000))
