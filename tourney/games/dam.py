@@ -356,7 +356,7 @@ class Dam:
         seats = range(state.seats)
         totals = tuple(sum(deal[s] for deal in state.sums) for s in seats)
         wins = tuple(
-            round(sum(1 / len(who) for who in state.winners if s in who), 9) for s in seats
+            round(sum((1 / len(who) for who in state.winners if s in who), 0.0), 9) for s in seats
         )
         lowest = tuple(min(deal[s] for deal in state.sums) for s in seats)
         keys: list[tuple[float, float, float]]

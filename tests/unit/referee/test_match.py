@@ -102,6 +102,13 @@ def test_when_all_fault_the_match_ends_by_itself() -> None:
     assert match.result().win_share(0) == 0.5
 
 
+def test_scores_are_floats_whatever_a_game_says() -> None:
+    """Rows of one table hold one type."""
+    match = new_match()
+    finish(match)
+    assert [type(score) for score in match.result().scores] == [float, float]
+
+
 def test_only_the_first_fault_of_a_seat_counts() -> None:
     match = new_match()
     match.fault(0, Fault(kind="timeout", detail="late"))
