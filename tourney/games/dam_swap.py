@@ -31,12 +31,16 @@ def ask_decision(state: DamState, ask_object: str) -> Decision:
 
 
 def reply_decision(state: DamState) -> Decision:
-    """The answer of the seat that was asked, or a confirmation under `nonbinding`."""
+    """The answer of the seat that was asked, or a confirmation under `nonbinding`.
+
+    The cautious action comes first, as with `no-ask`: a bot that takes the first legal action in a
+    phase it does not know gives nothing away.
+    """
     asked = state.request[0]
     if state.phase == "answer":
-        return Decision(asked, "answer", ("yes", "no"), "no")
+        return Decision(asked, "answer", ("no", "yes"), "no")
     seat = state.to_act if state.phase == "confirm-asker" else asked
-    return Decision(seat, "confirm", ("confirm", "withdraw"), "withdraw")
+    return Decision(seat, "confirm", ("withdraw", "confirm"), "withdraw")
 
 
 def ask(state: DamState, action: Action, back: str) -> Step[DamState]:

@@ -296,7 +296,7 @@ def test_dv_20_a_binding_swap_moves_knowledge_with_the_cards() -> None:
     state = play(game, state, "ask 1 2 3")
     decision = game.turn(state)
     assert isinstance(decision, Decision)
-    assert (decision.seat, decision.phase, decision.legal) == (1, "answer", ("yes", "no"))
+    assert (decision.seat, decision.phase, decision.legal) == (1, "answer", ("no", "yes"))
     state = play(game, state, "yes")
     assert state.rows[0][1] == "TC"
     assert state.rows[1][2] == "3C"
