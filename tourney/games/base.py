@@ -150,8 +150,16 @@ class Game(Protocol[S]):
     """
 
     rules_type: ClassVar[type[Rules]]
-    info: GameInfo
-    rules: Rules
+
+    @property
+    def info(self) -> GameInfo:
+        """What the game is under these rules."""
+        ...
+
+    @property
+    def rules(self) -> Rules:
+        """Every option with its value."""
+        ...
 
     def start(self, seats: int) -> S:
         """The state before anything is dealt.
