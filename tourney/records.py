@@ -9,7 +9,17 @@ from typing import Any
 import msgspec
 import polars as pl
 
-__all__ = ("BOTS", "FAULTS", "LOGS", "MATCHES", "SCHEMAS", "SCHEMA_VERSION", "SEATS", "Column", "frame")
+__all__ = (
+    "BOTS",
+    "FAULTS",
+    "LOGS",
+    "MATCHES",
+    "SCHEMAS",
+    "SCHEMA_VERSION",
+    "SEATS",
+    "Column",
+    "frame",
+)
 
 SCHEMA_VERSION = 1
 """Additive changes only within a number."""

@@ -23,7 +23,7 @@ from tourney.store import RunReader
 
 
 class FakeExecutor:
-    """Plays a script of workers: `fails` blocks fail, workers in `dies_after` die after n blocks."""
+    """A script of workers: `fails` blocks fail, workers in `dies_after` die after n blocks."""
 
     def __init__(self, fails: int = 0, dies_after: Mapping[str, int] | None = None) -> None:
         self.fails = fails

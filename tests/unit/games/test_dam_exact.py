@@ -207,7 +207,7 @@ def test_seat_streams_and_one_pile_have_the_same_law() -> None:
     n = 3000
     means = []
     for stock in ("streams", "pile"):
-        game = Dam(DamRules(rounds=1, stock=stock))  # type: ignore[arg-type]
+        game = Dam(DamRules(rounds=1, stock=stock))
         overs = [play_match(game, 2, group_key(b"law", str(i)), (T6, M6)) for i in range(n)]
         means.append([sum(over.scores[s] for over in overs) / n for s in (0, 1)])
     # Standard deviations of these rows are below 6 points.

@@ -1,5 +1,6 @@
 """The protocol without a process: what is an answer, what is a problem, what is remembered."""
 
+import contextlib
 import json
 
 import pytest
@@ -81,10 +82,8 @@ def test_any_bytes_in_any_pieces_give_one_outcome(pieces: list[bytes]) -> None:
 @given(st.binary(max_size=500))
 def test_no_line_can_break_the_decoders(line: bytes) -> None:
     for decode in (decode_answer, decode_ready):
-        try:
+        with contextlib.suppress(BadMessage):
             decode(line)
-        except BadMessage as error:
-            assert str(error)
 
 
 @pytest.mark.parametrize(
