@@ -87,20 +87,28 @@ def cases_of(
         seed: seed of the first case; each next one counts up.
 
     Raises:
-        GameError: `fixed` is refused.
+        GameError: `fixed` or `seats` is refused.
         PluginError: no game has that name.
     """
     fixed = fixed or {}
     case = partial(Case, game=name)
     policies = tuple(POLICIES) if policy is None else (policy,)
-    tables = seat_counts(make_game(name, fixed)) if seats is None else [seats]
-    for size in tables:
+    game = make_game(name, fixed)
+    if seats is not None:
+        game.start(seats)
+    for size in _tables(game, seats):
         for chosen in policies:
             yield case(options=fixed, seats=size, policy=chosen, seed=seed)
             seed += 1
     sets, lot = option_sets(name, fixed, seed), Lot(f"cases/{seed}")
     while True:
         for options in sets:
-            sizes = seat_counts(make_game(name, options)) if seats is None else [seats]
-            yield case(options=options, seats=lot.pick(sizes), policy=lot.pick(policies), seed=seed)
-            seed += 1
+            sizes = _tables(make_game(name, options), seats)
+            if sizes:
+                size, chosen = lot.pick(sizes), lot.pick(policies)
+                yield case(options=options, seats=size, policy=chosen, seed=seed)
+                seed += 1
+
+
+def _tables(game: Game[Any], seats: int | None) -> list[int]:
+    return [size for size in seat_counts(game) if seats in {None, size}]
