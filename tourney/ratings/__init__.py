@@ -1,16 +1,97 @@
-"""Statistics of a run: frames in, standings out. Reads no file; knows no store and no game."""
+"""Statistics of a run: frames in, ratings out. Reads no file; knows no store and no game."""
 
+from tourney.ratings.advantage import Advantage, seat_advantage
+from tourney.ratings.cycles import Transitivity, transitivity
+from tourney.ratings.duels import Duel, duel
 from tourney.ratings.export import to_csv, to_json
+from tourney.ratings.gain import GroupGain, group_gain
+from tourney.ratings.gates import (
+    Decision,
+    EloStatement,
+    decide,
+    elo_statement,
+    gate_bounds,
+    logistic_ratio,
+    normalised_ratio,
+    t_ratio,
+)
+from tourney.ratings.luck import Adjusted, luck_adjusted
+from tourney.ratings.luce import LuceFit, fit_luce
+from tourney.ratings.matches import Matches, arrange
 from tourney.ratings.pairs import PairStanding, head_to_head
+from tourney.ratings.points import add_points, relative_points, tally_points
+from tourney.ratings.rate import ELO, MEAN_RATING, Estimates, RatingTable, rate
 from tourney.ratings.scores import Standing, leaderboard, merge, tally
+from tourney.ratings.seats import (
+    NeighbourEffect,
+    SeatEffect,
+    TieRates,
+    neighbour_effects,
+    seat_effects,
+    ties,
+)
+from tourney.ratings.sequences import GroupMean, reach
+from tourney.ratings.sketch import Sketch, add_sketches, sketch, sketches
+from tourney.ratings.spread import Model
+from tourney.ratings.standings import Rated, standings
+from tourney.ratings.stopping import NeighbourVerdict, Outlook, StopRule, outlook
 
 __all__ = (
+    "ELO",
+    "MEAN_RATING",
+    "Adjusted",
+    "Advantage",
+    "Decision",
+    "Duel",
+    "EloStatement",
+    "Estimates",
+    "GroupGain",
+    "GroupMean",
+    "LuceFit",
+    "Matches",
+    "Model",
+    "NeighbourEffect",
+    "NeighbourVerdict",
+    "Outlook",
     "PairStanding",
+    "Rated",
+    "RatingTable",
+    "SeatEffect",
+    "Sketch",
     "Standing",
+    "StopRule",
+    "TieRates",
+    "Transitivity",
+    "add_points",
+    "add_sketches",
+    "arrange",
+    "decide",
+    "duel",
+    "elo_statement",
+    "fit_luce",
+    "gate_bounds",
+    "group_gain",
     "head_to_head",
     "leaderboard",
+    "logistic_ratio",
+    "luck_adjusted",
     "merge",
+    "neighbour_effects",
+    "normalised_ratio",
+    "outlook",
+    "rate",
+    "reach",
+    "relative_points",
+    "seat_advantage",
+    "seat_effects",
+    "sketch",
+    "sketches",
+    "standings",
+    "t_ratio",
     "tally",
+    "tally_points",
+    "ties",
     "to_csv",
     "to_json",
+    "transitivity",
 )

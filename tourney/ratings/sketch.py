@@ -5,7 +5,8 @@ never the group itself (RATINGS.md section 4.3). All sums are whole numbers: row
 groups add up in any order, bit for bit, and a worker can ship them instead of its matches.
 """
 
-from collections.abc import Collection
+import itertools
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from typing import Any
@@ -14,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tourney.ratings.matches import FloatArray, IntArray, Matches
+from tourney.ratings.matches import FloatArray, IntArray, Matches, arrange
 from tourney.ratings.scores import WIN_UNIT
 
-__all__ = ("HALVES", "Sketch", "sketch")
+__all__ = ("HALVES", "Sketch", "add_sketches", "sketch", "sketches")
 
 HALVES = 2
 """Finishes ahead are counted in halves, so that a tie is a whole number."""
@@ -165,6 +166,30 @@ def sketch(matches: Matches) -> Sketch:
     # Codes of pairings rise, so the rows are in order already.
     rows = {name: values.astype(_dtype(name)) for name, values in columns.items()}
     return Sketch(matches.bots, matches.seats, pl.DataFrame(rows))
+
+
+def sketches(seats: pl.LazyFrame | pl.DataFrame, *, rotations: bool = True) -> tuple[Sketch, ...]:
+    """The sums of the whole groups in rows of the table `seats`, one for each number of seats.
+
+    Args:
+        seats: rows with `match`, `group`, `bot` and `rank`.
+        rotations: a group is whole when it has as many matches as seats; without, any group is.
+
+    Raises:
+        ValueError: a bot sits twice in a match, or a group's matches are of different bots.
+    """
+    wanted = [name for name in seats.lazy().collect_schema().names() if name != "score"]
+    arranged = arrange(seats.lazy().select(wanted), rotations=rotations)
+    return tuple(sketch(matches) for matches in arranged.values())
+
+
+def add_sketches(*parts: Sequence[Sketch]) -> tuple[Sketch, ...]:
+    """The sums of all parts together; no group may be in two of them."""
+    sums: dict[int, Sketch] = {}
+    for one in itertools.chain.from_iterable(parts):
+        known = sums.get(one.seats)
+        sums[one.seats] = one if known is None else known.plus(one)
+    return tuple(sums[seats] for seats in sorted(sums))
 
 
 def _dtype(column: str) -> type[np.int32] | type[np.int64]:

@@ -1,0 +1,170 @@
+"""What a seat is worth, whoever sits there, and who profits from sitting behind whom.
+
+In whole rotation groups every bot sits in every seat equally often, so plain means over seats are
+fair comparisons; the error is by group. Needs the matches themselves, not only their sums.
+"""
+
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from tourney.ratings.estimate import Estimate, Moments, ratio_mean
+from tourney.ratings.matches import FloatArray, IntArray, Matches
+
+__all__ = ("NeighbourEffect", "SeatEffect", "TieRates", "neighbour_effects", "seat_effects", "ties")
+
+
+class SeatEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """One seat against the mean of its table."""
+
+    seat: Annotated[int, msgspec.Meta(description="0 to n-1 clockwise")]
+    win_share: Annotated[float, msgspec.Meta(description="share of wins of whoever sat there")]
+    win_se: Annotated[float | None, msgspec.Meta(description="its standard error, by group")]
+    ahead: Annotated[float, msgspec.Meta(description="share of the others left behind")]
+    ahead_se: Annotated[float | None, msgspec.Meta(description="its standard error, by group")]
+    points: Annotated[float | None, msgspec.Meta(description="score minus the table's mean")]
+    points_se: Annotated[float | None, msgspec.Meta(description="its standard error, by group")]
+
+
+class NeighbourEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """What it is worth to sit right after a bot."""
+
+    bot: Annotated[str, msgspec.Meta(description="the bot that acts before")]
+    groups: Annotated[int, msgspec.Meta(description="groups in which somebody sat after it")]
+    points: Annotated[float, msgspec.Meta(description="score of who sits after it, against others")]
+    points_se: Annotated[float | None, msgspec.Meta(description="its standard error, by group")]
+
+
+class TieRates(msgspec.Struct, frozen=True, kw_only=True):
+    """How often places are shared."""
+
+    first: Annotated[float, msgspec.Meta(description="share of matches with a shared first rank")]
+    pairs: Annotated[float, msgspec.Meta(description="share of pairs of seats with one rank")]
+
+
+def seat_effects(matches: Matches) -> list[SeatEffect]:
+    """Wins, places and points of every seat."""
+    seats = matches.seats
+    ahead = np.zeros(matches.ranks.shape)
+    for other in range(seats):
+        step = matches.ranks[other].astype(np.int64) - matches.ranks
+        ahead += (np.sign(step) + 1) / 2
+    # Everybody ties with himself, which is half.
+    ahead = (ahead - 0.5) / (seats - 1)
+    wins, points = _win_shares(matches), _relative(matches)
+    out = []
+    for seat in range(seats):
+        won, left = _mean(matches, wins[seat]), _mean(matches, ahead[seat])
+        made = None if points is None else _mean(matches, points[seat])
+        out.append(
+            SeatEffect(
+                seat=seat,
+                win_share=won.mean,
+                win_se=won.se,
+                ahead=left.mean,
+                ahead_se=left.se,
+                points=None if made is None else made.mean,
+                points_se=None if made is None else made.se,
+            )
+        )
+    return out
+
+
+def _win_shares(matches: Matches) -> FloatArray:
+    first = matches.ranks == matches.ranks.min(axis=0)
+    shares: FloatArray = first / first.sum(axis=0)
+    return shares
+
+
+def _relative(matches: Matches) -> FloatArray | None:
+    if matches.scores is None:
+        return None
+    relative: FloatArray = matches.scores - matches.scores.mean(axis=0)
+    return relative
+
+
+def _mean(matches: Matches, values: FloatArray) -> Estimate:
+    """The mean over matches with the error by group."""
+    x = np.add.reduceat(values, matches.starts)
+    m = matches.sizes.astype(np.float64)
+    return ratio_mean(_moments(x, m))
+
+
+def _moments(x: FloatArray, m: FloatArray) -> Moments:
+    return Moments(
+        clusters=len(x),
+        m=float(m.sum()),
+        x=float(x.sum()),
+        xx=float(x @ x),
+        xm=float(x @ m),
+        mm=float(m @ m),
+    )
+
+
+def ties(matches: Matches) -> TieRates:
+    """Rates over all matches.
+
+    Raises:
+        ValueError: there is no match.
+    """
+    if not matches.ranks.size:
+        raise ValueError("no match, no rate")
+    first = (matches.ranks == matches.ranks.min(axis=0)).sum(axis=0)
+    shared = [
+        (matches.ranks[i] == matches.ranks[j]).mean()
+        for i in range(matches.seats)
+        for j in range(i)
+    ]
+    return TieRates(first=float((first > 1).mean()), pairs=float(np.mean(shared)))
+
+
+def neighbour_effects(matches: Matches) -> list[NeighbourEffect]:
+    """The points of whoever sits right after each bot, against the same bots after another one.
+
+    A group has one circular order, so in all its matches the same bot sits after the same other.
+    What a bot makes there is compared with what it makes in all groups of the same pairing. At a
+    table of two there is one order only, and nothing to compare: the list is empty.
+    """
+    relative, seats = _relative(matches), matches.seats
+    if relative is None or seats < 3:
+        return []
+    first = matches.seating[:, matches.starts].astype(np.int64)
+    made = _by_place(matches, relative, first)
+    number = _pairing_number(first)
+    effect: list[FloatArray] = []
+    for place in range(seats):
+        key = number * len(matches.bots) + first[place]
+        unique, index = np.unique(key, return_inverse=True)
+        count = np.bincount(index, minlength=len(unique))
+        mean = np.bincount(index, weights=made[place], minlength=len(unique)) / count
+        effect.append(np.where(count[index] > 1, made[place] - mean[index], np.nan))
+    # A bot is before another in one of k-1 orders: its own groups pull the mean towards it.
+    own_part = (seats - 1) / (seats - 2)
+    out = []
+    for code, bot in enumerate(matches.bots):
+        after = (
+            np.concatenate([effect[(p + 1) % seats][first[p] == code] for p in range(seats)])
+            * own_part
+        )
+        after = after[~np.isnan(after)]
+        if len(after):
+            found = ratio_mean(_moments(after, np.ones(len(after))))
+            out.append(
+                NeighbourEffect(bot=bot, groups=len(after), points=found.mean, points_se=found.se)
+            )
+    return out
+
+
+def _by_place(matches: Matches, values: FloatArray, first: IntArray) -> FloatArray:
+    """Each bot's mean over its group, at the seat it had in the group's first match."""
+    of_bot = np.take_along_axis(values, matches.by_bot().seats.astype(np.int64), axis=0)
+    means = np.add.reduceat(of_bot, matches.starts, axis=1) / matches.sizes
+    out = np.empty(first.shape)
+    np.put_along_axis(out, np.argsort(first, axis=0), means, axis=0)
+    return out
+
+
+def _pairing_number(first: IntArray) -> IntArray:
+    _, number = np.unique(np.sort(first, axis=0), axis=1, return_inverse=True)
+    return number.reshape(-1).astype(np.int64)
