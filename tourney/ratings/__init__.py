@@ -15,8 +15,8 @@ from tourney.ratings.gates import (
     normalised_ratio,
     t_ratio,
 )
-from tourney.ratings.luck import Adjusted, luck_adjusted
 from tourney.ratings.luce import LuceFit, fit_luce
+from tourney.ratings.luck import Adjusted, luck_adjusted
 from tourney.ratings.matches import Matches, arrange
 from tourney.ratings.pairs import PairStanding, head_to_head
 from tourney.ratings.points import add_points, relative_points, tally_points
