@@ -21,7 +21,8 @@ from tourney.referee.match import Match, MatchSpec
 from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows, add_unplayed
 from tourney.schedule.groups import RoundRobin
-from tourney.store import RunCounts, RunInfo, RunReader, RunWriter
+from tourney.store import RunCounts, RunInfo, RunReader, RunWriter, codec
+from tourney.store.codec import pack, unpack
 
 SEED = 7
 SECRET = secret_from_seed(SEED)
@@ -145,13 +146,22 @@ def test_runs_of_every_game_are_verified(
 # --- what is changed is found ---
 
 
+def load(folder: Path, table: str) -> pl.DataFrame:
+    """The rows of the first segment."""
+    return unpack(pl.scan_parquet(folder / table / "000000.parquet"), table).collect()
+
+
+def save(folder: Path, table: str, rows: pl.DataFrame, segment: str = "000000") -> None:
+    packed = pack(rows) if table == "matches" else rows
+    packed.write_parquet(folder / table / f"{segment}.parquet")
+
+
 def change(folder: Path, table: str, column: str, edit: Callable[[Any], Any], row: int = 4) -> int:
     """Edit one cell of a segment; returns the number of the row's match."""
-    path = folder / table / "000000.parquet"
-    rows = pl.read_parquet(path)
+    rows = load(folder, table)
     cells = rows.to_dicts()
     cells[row][column] = edit(cells[row][column])
-    pl.DataFrame(cells, schema=rows.schema).write_parquet(path)
+    save(folder, table, pl.DataFrame(cells, schema=rows.schema))
     return int(rows["match"][row])
 
 
@@ -264,15 +274,8 @@ def test_every_column_is_changed_by_a_test() -> None:
 
 def test_another_legal_action_is_found(run: Path) -> None:
     """The match stays a possible one; its scores or the thinking times betray the change."""
-    path = run / "matches" / "000000.parquet"
-    rows = pl.read_parquet(path)
-    actions = rows["actions"][4].to_list()
-    # The last two actions of a deal of Dam: keep one more card, or one less, before the throw.
-    actions = [*actions[:-1], "keep", "throw"]
-    cells = rows.to_dicts()
-    cells[4]["actions"] = actions
-    pl.DataFrame(cells, schema=rows.schema).write_parquet(path)
-    assert {one["match"] for one in differences(run)} >= {int(rows["match"][4])}
+    match = change(run, "matches", "actions", lambda actions: [*actions[:-1], "keep", "throw"])
+    assert {one["match"] for one in differences(run)} >= {match}
 
 
 def test_the_stand_in_must_have_played_as_the_rules_say(run: Path) -> None:
@@ -285,27 +288,43 @@ def test_the_stand_in_must_have_played_as_the_rules_say(run: Path) -> None:
 
 @pytest.mark.parametrize("table", ["matches", "seats", "faults"])
 def test_a_lost_row_is_found(run: Path, table: str) -> None:
-    path = run / table / "000000.parquet"
-    rows = pl.read_parquet(path)
-    rows[1:].write_parquet(path)
+    rows = load(run, table)
+    save(run, table, rows[1:])
     group = rows["match"][0] // 3
     found = differences(run)
     assert any(one["group"] == group for one in found), found
 
 
 def test_a_row_that_is_there_twice_is_found(run: Path) -> None:
-    path = run / "matches" / "000000.parquet"
-    rows = pl.read_parquet(path)
-    pl.concat([rows[:1], rows]).write_parquet(path)
+    rows = load(run, "matches")
+    save(run, "matches", pl.concat([rows[:1], rows]))
     [one, *_] = differences(run)
     assert (one["group"], one["column"]) == (0, "match")
 
 
-def test_a_file_that_is_gone_or_torn_is_named(run: Path) -> None:
-    (run / "seats" / "000000.parquet").write_bytes(b"PAR1 torn")
-    assert any("seats/000000.parquet" in one["what"] for one in differences(run))
-    (run / "seats" / "000000.parquet").unlink()
-    assert any("seats/000000.parquet" in one["what"] for one in differences(run))
+def test_a_file_that_is_gone_or_torn_is_said(run: Path) -> None:
+    path = run / "seats" / "000000.parquet"
+    for is_gone in (False, True):
+        if is_gone:
+            path.unlink()
+        else:
+            path.write_bytes(b"PAR1 torn")
+        [one] = differences(run)
+        assert one["table"] == "seats"
+        assert "cannot be read" in one["what"]
+
+
+def test_a_match_beyond_the_schedule_is_found(run: Path) -> None:
+    change(run, "seats", "match", lambda _: 99)
+    assert 99 in {one["match"] for one in differences(run)}
+
+
+def test_rows_that_no_commit_names_are_found(run: Path) -> None:
+    journal = run / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"[[0,4]]", b"[[0,3]]"))
+    found = differences(run)
+    assert (3, "matches") in {(one["group"], one["table"]) for one in found}
+    assert any("no commit in the journal" in one["what"] for one in found)
 
 
 def edit_info(folder: Path, **values: Any) -> None:
@@ -434,7 +453,7 @@ def withdrawn(tmp_path: Path) -> Path:
     for table in ("matches", "seats", "faults"):
         (folder / table / "000001.parquet").unlink(missing_ok=True)
         if rows[table]:
-            frame(table, rows[table]).write_parquet(folder / table / "000001.parquet")
+            save(folder, table, frame(table, rows[table]), "000001")
     edit_info(folder, withdrawn={"chance": "20 faults in a row"})
     return folder
 
@@ -460,7 +479,7 @@ def test_many_matches_are_shared_out_and_give_the_same_verdict(
 ) -> None:
     folder = make_verified_run(tmp_path / "run", rounds=1).folder
     change(folder, "matches", "ranks", turned)
-    monkeypatch.setattr(verify, "PARALLEL_FROM", 1)
+    monkeypatch.setattr(verify, "WINDOW_MATCHES", 9)
     alone = verify._verify(RunReader(folder), 1)
     assert alone
     assert verify._verify(RunReader(folder), 2) == alone

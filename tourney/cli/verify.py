@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
     from tourney.referee.verify import Difference, Plan
     from tourney.store import RunReader
-    from tourney.store.journal import Commit
 
 __all__ = ("verify",)
 
 SHOWN = 20
 """Differences printed; `--json` has them all."""
 
-PARALLEL_FROM = 2_000
-"""Fewer matches are done sooner than more processes are started."""
+FOLLOWS = (
+    "the secret is the one committed to; every card, action, score, rank and seat follows from it"
+)
+
+TABLES = ("matches", "seats", "faults")
+
+WINDOW_MATCHES = 1_000
+"""Matches in memory at a time, and the share of one process at a time."""
 
 
 def verify(
@@ -57,15 +62,17 @@ def verify(
 
 def _verify(reader: "RunReader", jobs: int) -> "list[Difference]":
     from tourney.referee.verify import check_facts, check_secret
-    from tourney.store import journal
 
     info, values = reader.info, _config(reader)
     secret = _secret(reader, values)
     found = check_secret(secret, info.commitment, values["tournament"]["seed"])
-    plan, commits = _plan(reader, values, secret), journal.read(reader.folder)
+    plan, commits = _plan(reader, values, secret), reader.commits()
     bots = reader.scan("bots").select("bot").collect()["bot"].to_list()
     found += check_facts(plan, info, values, bots, commits)
-    for more in _segments(reader.folder, plan, secret, commits, jobs):
+    unreadable = _check_readable(reader, plan)
+    if unreadable:
+        return [*found, *unreadable]
+    for more in _windows(reader, plan, secret, jobs):
         found += more
     if info.status == "finished":
         found += _check_digest(reader)
@@ -120,23 +127,47 @@ def _plan(reader: "RunReader", values: dict[str, Any], secret: bytes) -> "Plan":
     return Plan(game, schedule, secret, frozenset(info.withdrawn))
 
 
-def _segments(
-    folder: Path, plan: "Plan", secret: bytes, commits: "Sequence[Commit]", jobs: int
+def _check_readable(reader: "RunReader", plan: "Plan") -> "list[Difference]":
+    """The tables can be read, and hold no match that the schedule does not have."""
+    import polars as pl
+
+    from tourney.errors import StoreError
+    from tourney.referee.verify import Difference
+
+    found = []
+    for table in TABLES:
+        beyond = pl.col("match") >= plan.schedule.matches
+        try:
+            rows = reader.scan(table).filter(beyond).select("match").unique().collect()
+            numbers = sorted(rows["match"].to_list())
+        except (StoreError, OSError, pl.exceptions.PolarsError) as error:
+            found.append(Difference(f"cannot be read: {error}", table=table))
+            continue
+        text = f"the schedule ends at match {plan.schedule.matches - 1}"
+        found += [Difference(text, number, None, table, "match") for number in numbers]
+    return found
+
+
+def _windows(
+    reader: "RunReader", plan: "Plan", secret: bytes, jobs: int
 ) -> "Iterator[list[Difference]]":
-    """Every commit, over several processes where that is worth their start."""
-    if jobs == 1 or len(commits) == 1 or sum(c.matches for c in commits) < PARALLEL_FROM:
-        yield from (_check_segment(folder, plan, commit) for commit in commits)
+    """All groups, some at a time, over several processes where that is worth their start."""
+    size = max(1, WINDOW_MATCHES // plan.schedule.seats)
+    starts = range(0, plan.schedule.groups, size)
+    windows = [range(start, min(start + size, plan.schedule.groups)) for start in starts]
+    if jobs == 1 or len(windows) == 1:
+        yield from (_check_window(reader, plan, window) for window in windows)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     # A forked child could inherit a lock that a thread of polars holds.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (folder, secret))
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (reader.folder, secret))
     with pool:
-        yield from pool.map(_check_in_child, commits)
+        yield from pool.map(_check_in_child, windows)
 
 
-_child: "list[tuple[Path, Plan]]" = []
+_child: "list[tuple[RunReader, Plan]]" = []
 """What this process verifies, if it is one of several."""
 
 
@@ -144,77 +175,51 @@ def _begin(folder: Path, secret: bytes) -> None:
     from tourney.store import RunReader
 
     reader = RunReader(folder)
-    _child.append((folder, _plan(reader, _config(reader), secret)))
+    _child.append((reader, _plan(reader, _config(reader), secret)))
 
 
-def _check_in_child(commit: "Commit") -> "list[Difference]":
-    [(folder, plan)] = _child
-    return _check_segment(folder, plan, commit)
+def _check_in_child(window: range) -> "list[Difference]":
+    [(reader, plan)] = _child
+    return _check_window(reader, plan, window)
 
 
-def _check_segment(folder: Path, plan: "Plan", commit: "Commit") -> "list[Difference]":
-    """The rows of one commit, group by group."""
-    from polars.exceptions import PolarsError
-
+def _check_window(reader: "RunReader", plan: "Plan", window: range) -> "list[Difference]":
+    """The groups of `window` that the journal or a row names."""
     from tourney.referee.verify import Difference, check_group
-    from tourney.store.journal import groups_of
+    from tourney.store import journal
 
-    tables = {}
-    for table in ("matches", "seats", "faults"):
-        path = folder / table / f"{commit.segment}.parquet"
-        try:
-            tables[table] = _rows_by_group(path, table, plan.schedule.seats)
-        except (OSError, PolarsError) as error:
-            where = f"{table}/{path.name}, groups {commit.groups}"
-            return [Difference(f"{where}: cannot be read: {error}", table=table)]
-    groups = dict.fromkeys(groups_of([commit]))
+    committed = set(journal.groups_of(reader.commits())).intersection(window)
+    tables = {table: _rows_by_group(reader, table, window, plan.schedule.seats) for table in TABLES}
     found = []
     for table, rows in tables.items():
-        strays = sorted(set(rows).difference(groups))
-        text = f"rows in {commit.segment}.parquet, whose commit does not name this group"
+        strays = sorted(rows.keys() - committed)
+        text = "rows of a group that no commit in the journal names"
         found += [Difference(text, None, group, table, "match") for group in strays]
-    for group in groups:
+    for group in sorted(committed):
         found += check_group(plan, group, *(rows.get(group, []) for rows in tables.values()))
     return found
 
 
-def _rows_by_group(path: Path, table: str, n_seats: int) -> dict[int, list[dict[str, Any]]]:
-    """Rows by the group that their match's number says; most commits have no faults' file."""
-    import polars as pl
-
-    from tourney.records import SCHEMAS
-
-    if table == "faults" and not path.exists():
-        return {}
+def _rows_by_group(
+    reader: "RunReader", table: str, window: range, n_seats: int
+) -> dict[int, list[dict[str, Any]]]:
+    """Rows by the group that their match's number says."""
     by_group: dict[int, list[dict[str, Any]]] = {}
-    rows = pl.read_parquet(path, glob=False).select([column.name for column in SCHEMAS[table]])
+    rows = reader.scan(table, (window.start, window.stop)).collect()
     for row in rows.iter_rows(named=True):
         by_group.setdefault(row["match"] // n_seats, []).append(row)
     return by_group
 
 
 def _check_digest(reader: "RunReader") -> "list[Difference]":
-    """The digest of a finished run is the SHA-256 of its games in order."""
-    import hashlib
-
-    import msgspec
-    from polars.exceptions import PolarsError
-
+    """The digest of a finished run is the one of its games in order."""
     from tourney.referee.verify import Difference
-    from tourney.store.writer import DIGEST_COLUMNS
+    from tourney.store.digest import games_digest
 
-    digest = hashlib.sha256()
-    try:
-        rows = reader.scan("matches").select(DIGEST_COLUMNS).sort("match").collect()
-    except (OSError, PolarsError):
-        # The segment that cannot be read has been named already.
+    digest = games_digest(reader)
+    if digest == reader.info.digest:
         return []
-    for row in rows.iter_rows():
-        digest.update(msgspec.json.encode(row) + b"\n")
-    if digest.hexdigest() == reader.info.digest:
-        return []
-    text = f"the digest is {reader.info.digest}, but the games give {digest.hexdigest()}"
-    return [Difference(text)]
+    return [Difference(f"the digest is {reader.info.digest}, but the games give {digest}")]
 
 
 def _print_text(reader: "RunReader", differences: "Sequence[Difference]", seconds: float) -> None:
@@ -228,14 +233,13 @@ def _print_text(reader: "RunReader", differences: "Sequence[Difference]", second
         print(f"differs   {difference}")
     if len(differences) > SHOWN:
         print(f"          and {len(differences) - SHOWN} more (all with --json)")
+    matches = {one.match for one in differences if one.match is not None}
     if differences:
-        matches = {one.match for one in differences if one.match is not None}
         print(f"NOT as it says: {len(differences)} differences, in {len(matches)} matches")
+    elif info.status == "finished":
+        print(f"verified: {FOLLOWS}")
     else:
-        print(
-            "verified: the secret is the one committed to; every card, action, score, rank and "
-            "seat follows from it"
-        )
+        print(f"verified so far, the run is {info.status}: {FOLLOWS}")
 
 
 def _print_json(reader: "RunReader", differences: "Sequence[Difference]", seconds: float) -> None:
