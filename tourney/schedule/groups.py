@@ -8,11 +8,19 @@ listed: a schedule of 10**9 matches costs no memory.
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tourney.errors import ConfigError
 
-__all__ = ("Group", "RoundRobin", "combination", "permutation")
+__all__ = (
+    "Group",
+    "RoundRobin",
+    "Schedule",
+    "circular_order",
+    "combination",
+    "permutation",
+    "require_enough",
+)
 
 
 class Group(NamedTuple):
@@ -31,6 +39,21 @@ class Group(NamedTuple):
         return self.order[rotation:] + self.order[:rotation]
 
 
+class Schedule(Protocol):
+    """What is played, known before anything is: every group by its number."""
+
+    bots: tuple[str, ...]
+    seats: int
+    groups: int
+    """How many groups there are."""
+    matches: int
+    """How many matches they hold."""
+
+    def group(self, number: int) -> Group:
+        """The group with this number, 0 to `groups` - 1."""
+        ...
+
+
 class RoundRobin:
     """Every set of `seats` bots meets on `deals` deals."""
 
@@ -40,38 +63,44 @@ class RoundRobin:
         Raises:
             ConfigError: there are fewer bots than seats.
         """
-        if len(bots) < seats:
-            raise ConfigError(
-                f"{seats} seats but only {len(bots)} bots: add [[bot]] entries or lower `seats`"
-            )
+        require_enough(bots, seats)
         self.bots = tuple(bots)
         self.seats = seats
         self.pairings = math.comb(len(bots), seats)
         self.groups = self.pairings * deals
         self.matches = self.groups * seats
-        self._orders = math.factorial(seats - 1)
 
     def group(self, number: int) -> Group:
         """The group with this number, 0 to `groups` - 1."""
         deal, index = divmod(number, self.pairings)
         pairing = tuple(self.bots[i] for i in combination(len(self.bots), self.seats, index))
-        return Group(number, pairing, deal, self._order(pairing, deal))
+        return Group(number, pairing, deal, circular_order(pairing, deal))
 
-    def _order(self, pairing: tuple[str, ...], deal: int) -> tuple[str, ...]:
-        """A circular order; over each run of (k-1)! deals every order comes once, shuffled.
 
-        One fixed order would let each bot always play behind the same neighbour, which biases
-        ratings (RATINGS.md, finding 4). The order says nothing about the cards.
-        """
-        run, place = divmod(deal, self._orders)
-        text = f"{'+'.join(pairing)}/{run}"
+def require_enough(bots: Sequence[str], seats: int) -> None:
+    """Raise ConfigError unless the bots fill a table."""
+    if len(bots) < seats:
+        raise ConfigError(
+            f"{seats} seats but only {len(bots)} bots: add [[bot]] entries or lower `seats`"
+        )
 
-        def rank(order: int) -> bytes:
-            return hashlib.sha256(f"{text}/{order}".encode()).digest()
 
-        chosen = sorted(range(self._orders), key=rank)[place]
-        rest = permutation(len(pairing) - 1, chosen)
-        return (pairing[0], *(pairing[1 + i] for i in rest))
+def circular_order(pairing: tuple[str, ...], deal: int) -> tuple[str, ...]:
+    """A circular order; over each run of (k-1)! deals every order comes once, shuffled.
+
+    One fixed order would let each bot always play behind the same neighbour, which biases
+    ratings (RATINGS.md, finding 4). The order says nothing about the cards.
+    """
+    orders = math.factorial(len(pairing) - 1)
+    run, place = divmod(deal, orders)
+    text = f"{'+'.join(pairing)}/{run}"
+
+    def rank(order: int) -> bytes:
+        return hashlib.sha256(f"{text}/{order}".encode()).digest()
+
+    chosen = sorted(range(orders), key=rank)[place]
+    rest = permutation(len(pairing) - 1, chosen)
+    return (pairing[0], *(pairing[1 + i] for i in rest))
 
 
 def combination(n: int, k: int, index: int) -> tuple[int, ...]:
