@@ -70,9 +70,8 @@ class LiveBot:
         self.ceiling_ns = 0
         self.last_fault: Fault | None = None
         self.peak_memory_mb = 0.0
-        self.cpu_at_question_ns = 0
-        self.starved_at_tick_ns: int | None = None
-        """Time without a core at the first look at this question; None before it."""
+        self._first_look: tuple[int, int] | None = None
+        """CPU time and time without a core, nanoseconds, at the first look at this question."""
         self.asked_at_ns = 0
         """When the last byte of the question was written, monotonic nanoseconds."""
         self._log = bytearray()
@@ -98,8 +97,7 @@ class LiveBot:
         """Write a question, and what was queued before it, at once as far as the pipe takes it."""
         line = encode(message)
         self.conversation.sent(line)
-        self.cpu_at_question_ns = self.process.cpu_ns()
-        self.starved_at_tick_ns = None
+        self._first_look = None
         if self._outbox:
             self._outbox += line
             self.flush()
@@ -181,19 +179,20 @@ class LiveBot:
         self.peak_memory_mb = max(self.peak_memory_mb, now)
         return now
 
-    def cpu_ms_since_question(self) -> float:
-        """CPU milliseconds of the bot since it was asked."""
-        return (self.process.cpu_ns() - self.cpu_at_question_ns) / 1e6
+    def look(self) -> None:
+        """Remember where its meters stood soon after the question, once a question.
 
-    def look_at_starving(self) -> None:
-        """Remember where the count of time without a core stood when it began to think."""
-        if self.starved_at_tick_ns is None:
-            self.starved_at_tick_ns = self.process.starved_ns()
+        Most answers come before the first look, and then cost no reading at all.
+        """
+        if self._first_look is None:
+            self._first_look = self.process.cpu_ns(), self.process.starved_ns()
 
-    def starved_ms_since_question(self) -> float:
-        """Milliseconds without a core, though ready to run, since the first look."""
-        start = self.starved_at_tick_ns
-        return 0.0 if start is None else (self.process.starved_ns() - start) / 1e6
+    def used_ms(self) -> tuple[float, float]:
+        """Milliseconds of CPU, and of waiting for a core, since the first look."""
+        if self._first_look is None:
+            return 0.0, 0.0
+        cpu, starved = self._first_look
+        return (self.process.cpu_ns() - cpu) / 1e6, (self.process.starved_ns() - starved) / 1e6
 
     def end(self, grace_ms: int) -> ExitStatus:
         """End the process for certain."""

@@ -334,7 +334,7 @@ class Table:
             if bot.closed or not (thinking or slow):
                 continue
             if thinking:
-                bot.look_at_starving()
+                bot.look()
             memory, limit = bot.sample_memory(), bot.spec.limits.memory_mb
             if memory > limit:
                 self._fault(bot, "memory_limit", f"{memory:.0f} MiB used; the limit is {limit}")
@@ -346,9 +346,9 @@ class Table:
 
         Time that it was ready to run but had no core is given back, up to a ceiling.
         """
-        cpu_ms = bot.cpu_ms_since_question()
+        cpu_ms, starved_ms = bot.used_ms()
         wall_ms = (now - bot.asked_at_ns) / 1e6
-        used_ms = max(cpu_ms, wall_ms - bot.starved_ms_since_question())
+        used_ms = max(cpu_ms, wall_ms - starved_ms)
         if used_ms < bot.allowed_ms and now < bot.ceiling_ns:
             return
         text = f"no answer after {wall_ms:.0f} ms ({cpu_ms:.0f} ms of CPU)"
