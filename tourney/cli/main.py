@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from tourney import __version__
-from tourney.cli import faults, games, play, ratings, reproduce, run, serve, verify
+from tourney.cli import doctor, faults, games, play, ratings, reproduce, run, serve, verify
 from tourney.errors import TourneyError
 
 __all__ = ("app", "main")
@@ -22,6 +22,7 @@ app.command()(run.run)
 app.command()(play.play)
 app.command()(ratings.ratings)
 app.command()(serve.serve)
+app.command()(doctor.doctor)
 app.command()(faults.faults)
 app.command()(faults.explain)
 app.command()(faults.logs)

@@ -6,13 +6,15 @@ Without an address a private Ray of this run is started; its daemons die with th
 import contextlib
 import os
 import secrets
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from tourney.errors import NodeNoisy, SandboxUnavailable, TourneyError, WorkerLost
 from tourney.executors import reaper
@@ -28,10 +30,17 @@ from tourney.executors.base import (
 from tourney.executors.worker import TableWorker
 from tourney.schedule.scheduler import Block
 
-__all__ = ("RayExecutor",)
+__all__ = ("RayExecutor", "on_every_node")
 
 CLOSE_SECONDS = 5.0
 """How long workers get to end their bots before they are killed."""
+
+NODE_SECONDS = 60.0
+"""How long a node may take to answer; most of it is Ray starting a process there."""
+
+CONNECT_SECONDS = 5.0
+
+T = TypeVar("T")
 
 MAX_REPLACEMENTS = 20
 """Workers that may die in one run before we say that something is wrong."""
@@ -214,3 +223,48 @@ def _our_error(error: RayTaskError) -> TourneyError:
     if isinstance(cause, TourneyError):
         return cause
     return WorkerLost(f"a worker failed: {type(cause).__name__}: {cause}")
+
+
+def on_every_node(address: str, task: Callable[[], T]) -> dict[str, T | str]:
+    """Call `task` once on each node of a cluster.
+
+    Returns:
+        What it returned, or why it did not, by the node's name and address.
+
+    Raises:
+        WorkerLost: there is no cluster at `address`.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        if host:
+            # Ray itself would try for a minute.
+            socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (RayError, ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise WorkerLost(
+            f"cannot reach Ray at {address!r}: {error}\nstart it with `ray start --head`"
+        ) from error
+    try:
+        # Ray takes functions only, not what can be called like one.
+        remote = ray.remote(num_cpus=0, max_retries=0)(lambda: task())
+        calls = {}
+        for node in ray.nodes():
+            if node["Alive"]:
+                only_there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                name = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
+                # Two nodes of one machine, as tests have them, share name and address.
+                name = name if name not in calls else f"{name} {node['NodeID'][:6]}"
+                calls[name] = remote.options(scheduling_strategy=only_there).remote()
+        ray.wait(list(calls.values()), num_returns=len(calls), timeout=NODE_SECONDS)
+        return {name: _answer(call) for name, call in calls.items()}
+    finally:
+        ray.shutdown()
+
+
+def _answer(call: Any) -> Any:
+    try:
+        return ray.get(call, timeout=0.1)
+    except RayTaskError as error:
+        return f"{type(error.cause).__name__}: {error.cause}"
+    except RayError as error:
+        return str(error).splitlines()[0] or type(error).__name__
