@@ -38,7 +38,8 @@ def swiss_tables(
     require_enough(list(points), seats)
     ranked = sorted(points, key=lambda bot: -points[bot])
     spare = len(ranked) % seats
-    resting = sorted(reversed(ranked), key=lambda bot: byes.get(bot, 0))[:spare]
+    lowest_first = ranked[::-1]
+    resting = sorted(lowest_first, key=lambda bot: byes.get(bot, 0))[:spare]
     waiting = [bot for bot in ranked if bot not in resting]
     tables = []
     while waiting:
