@@ -74,7 +74,11 @@ def run(
     if loaded.config.variant and resume and out is None:
         raise typer.BadParameter("a config with variants is resumed with --out and --resume")
     if loaded.config.run.address == "local":
-        preflight(plays[0])
+        try:
+            preflight(plays[0])
+        except KeyboardInterrupt:
+            print("interrupted before the run began: nothing was written", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
     code = 0
     for prepared in plays:
         folder = out
