@@ -25,7 +25,7 @@ FOLLOWS = (
 
 TABLES = ("matches", "seats", "faults")
 
-WINDOW_MATCHES = 1_000
+WINDOW_MATCHES = 2_000
 """Matches in memory at a time, and the share of one process at a time."""
 
 
