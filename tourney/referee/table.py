@@ -351,18 +351,16 @@ class Table:
         used_ms = max(cpu_ms, wall_ms - starved_ms)
         if used_ms < bot.allowed_ms and now < bot.ceiling_ns:
             return
-        text = f"no answer after {wall_ms:.0f} ms ({cpu_ms:.0f} ms of CPU)"
+        to = "" if bot.ready else " to hello"
+        text = f"no answer{to} after {wall_ms:.0f} ms ({cpu_ms:.0f} ms of CPU)"
         if bot.backlog:
             text += "; it did not read the question"
         elif unfinished := bot.conversation.unfinished():
             text += f"; an unfinished line began {unfinished!r}: is the newline missing?"
         elif cpu_ms < bot.allowed_ms / 10:
             text += "; it was waiting, not thinking: did the bot flush its output?"
-        if bot.ready:
-            self._fault(bot, "timeout", f"{text}; the limit is {bot.allowed_ms:.0f} ms")
-        else:
-            limit = self._limits.start_ms
-            self._fault(bot, "start_failed", f"{text} to hello; the limit is {limit} ms")
+        kind: FaultKind = "timeout" if bot.ready else "start_failed"
+        self._fault(bot, kind, f"{text}; the limit is {bot.allowed_ms:.0f} ms")
 
     def _crashed(self, bot: LiveBot) -> None:
         """Its output ended: name what ended the process."""
