@@ -21,7 +21,7 @@ __all__ = (
     "frame",
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Additive changes only within a number."""
 
 

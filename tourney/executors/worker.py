@@ -23,8 +23,10 @@ from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows, add_unplayed
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
-from tourney.schedule.groups import Group, RoundRobin
+from tourney.schedule.formats import make_schedule
+from tourney.schedule.groups import Group
 from tourney.schedule.scheduler import Block
+from tourney.store import codec
 
 __all__ = ("TableWorker",)
 
@@ -53,7 +55,10 @@ class TableWorker:
         self._bear_noise = False
         """Whether a late canary is only noted: a block is not given back for ever."""
         self._game = make_game(plan.game, plan.rules)
-        self._schedule = RoundRobin([bot.name for bot in plan.bots], plan.seats, plan.deals)
+        names = [bot.name for bot in plan.bots]
+        self._schedule = make_schedule(
+            plan.form, names, plan.seats, plan.deals, plan.challengers
+        )
         sandbox: Sandbox = plugins.load("sandboxes", plan.sandbox)()
         sandbox.check()
         limits = ProcessLimits(
@@ -119,6 +124,8 @@ class TableWorker:
             for match, seconds in self._table.play(self._matches(groups, deals, rotation)):
                 add_rows(rows, match, seconds)
         tables = {table: records.frame(table, kept) for table, kept in rows.items()}
+        # Packed here, where there are many cores, and not where all rows come together.
+        tables["matches"] = codec.pack(tables["matches"])
         return BlockResult(tables=tables, seconds=time.monotonic() - begin)
 
     def play_one(self, seating: tuple[str, ...]) -> tuple[Match, bytes]:

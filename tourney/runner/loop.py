@@ -22,6 +22,7 @@ from tourney.executors.base import (
 )
 from tourney.ratings.scores import merge, tally
 from tourney.runner.withdrawal import FaultStreaks
+from tourney.runner.stopping import StopCheck
 from tourney.schedule.scheduler import Block, Scheduler
 from tourney.store import RunReader, RunWriter
 
@@ -29,6 +30,9 @@ __all__ = ("Progress", "Runner")
 
 WAIT_SECONDS = 0.25
 """How long the runner sleeps for news before it looks at the clock and for a stop."""
+
+COMMIT_MATCHES = 1 << 14
+"""As many matches are saved at once however little time has passed: it bounds our memory."""
 
 NO_WORKER_SECONDS = 120.0
 """A run with no worker at all for this long will not get one."""
@@ -63,6 +67,7 @@ class Runner:
         commit_seconds: float,
         report: Callable[[Progress], None],
         withdraw_after: int = 0,
+        stop_check: StopCheck | None = None,
     ) -> None:
         """Put the parts together.
 
@@ -73,7 +78,10 @@ class Runner:
             commit_seconds: longest time a finished block waits to be saved.
             report: called after each commit and now and then between.
             withdraw_after: faults in a row that take a bot out; 0 for never.
+            stop_check: says after each commit whether enough is known.
         """
+        self._stop_check = stop_check
+        self._stopped_by: str | None = None
         self._streaks = FaultStreaks(withdraw_after)
         scheduler.withdrawn.update(writer.info.withdrawn)
         self._writer = writer
@@ -82,14 +90,20 @@ class Runner:
         self._commit_seconds = commit_seconds
         self._report = report
         self._pending: list[tuple[tuple[int, ...], Mapping[str, pl.DataFrame]]] = []
+        self._pending_matches = 0
         self._workers: set[str] = set()
         self._tally: pl.DataFrame | None = None
         self._matches_before = writer.info.counts.matches
         self._seconds_before = writer.info.seconds
         self._began = self._committed_at = time.monotonic()
         self._stop_now = False
-        if writer.commits:
-            self._tally = tally(RunReader(writer.folder).scan("seats"))
+        reader = RunReader(writer.folder)
+        for commit in writer.commits:
+            # Segment by segment: all rows of a long run need not fit in memory.
+            seats = reader.rows("seats", [commit])
+            self._add(tally(seats))
+            if stop_check is not None:
+                stop_check.add(seats)
 
     def stop(self) -> None:
         """Ask to stop: once lets blocks in play finish, twice ends at once. Signal-safe."""
@@ -100,7 +114,7 @@ class Runner:
         """Play until the schedule is done or a stop.
 
         Returns:
-            whether every group is committed.
+            whether every group is committed, or a stopping rule ended the run.
 
         Raises:
             WorkerLost: no worker can be had, or a block fails again and again.
@@ -128,7 +142,7 @@ class Runner:
                 self._commit()
             self._executor.close()
         self._report(self._progress())
-        return self._scheduler.left == 0
+        return self._scheduler.left == 0 or self._stopped_by is not None
 
     def _handle(self, event: ExecutorEvent) -> None:
         match event:
@@ -140,7 +154,10 @@ class Runner:
                 self._submit(worker, blocks)
                 if groups:
                     self._pending.append((groups, result.tables))
+                    self._pending_matches += result.tables["matches"].height
                     self._withdraw(result.tables["seats"])
+                if self._pending_matches >= COMMIT_MATCHES:
+                    self._commit()
             case BlockFailed(worker=worker, block_id=block_id, reason=reason, noisy=noisy):
                 if noisy:
                     before = self._writer.info.noisy
@@ -181,10 +198,22 @@ class Runner:
             for name in ("matches", "seats", "faults", "logs")
         }
         self._pending.clear()
+        self._pending_matches = 0
         seconds = self._seconds_before + time.monotonic() - self._began
         self._writer.commit(groups, tables, seconds)
         self._committed_at = time.monotonic()
-        fresh = tally(tables["seats"].lazy())
+        self._add(tally(tables["seats"].lazy()))
+        if self._stop_check is not None:
+            self._stop_check.add(tables["seats"])
+            self._stop_by_rule(self._stop_check.reason(self._writer.info.counts.matches, seconds))
+
+    def _stop_by_rule(self, reason: str | None) -> None:
+        """Let blocks in play finish and begin no more; who was here first has stopped the run."""
+        if reason is not None and not self._scheduler.stopping:
+            self._scheduler.stopping = True
+            self._stopped_by = self._writer.info.reason = reason
+
+    def _add(self, fresh: pl.DataFrame) -> None:
         self._tally = fresh if self._tally is None else merge(self._tally, fresh)
 
     def _progress(self) -> Progress:

@@ -5,8 +5,8 @@ exactly once however often a block is lost, late or played twice.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 import msgspec
 
@@ -43,8 +43,14 @@ class Block(msgspec.Struct, frozen=True):
 class Scheduler:
     """The state of one run's schedule."""
 
-    def __init__(self, groups: int, done: Collection[int], block_seconds: float) -> None:
-        """Plan `groups` groups without those `done` in an earlier session."""
+    def __init__(self, groups: int, done: Sequence[tuple[int, int]], block_seconds: float) -> None:
+        """Plan `groups` groups.
+
+        Args:
+            groups: how many, from number 0.
+            done: those finished in an earlier session, as sorted half-open ranges.
+            block_seconds: how much play a block should hold.
+        """
         self._todo = _remaining(groups, done)
         self._again: deque[Block] = deque()
         self._at: dict[str, dict[int, Block]] = {}
@@ -54,7 +60,7 @@ class Scheduler:
         self._next_id = 0
         self.withdrawn: set[str] = set()
         """Bots that later blocks leave out."""
-        self.left = groups - len(done)
+        self.left = groups - sum(stop - start for start, stop in done)
         """Groups not finished yet."""
         self.stopping = False
 
@@ -157,6 +163,8 @@ class Scheduler:
         return self.left == 0
 
 
-def _remaining(groups: int, done: Collection[int]) -> Iterator[int]:
-    finished = frozenset(done)
-    return (group for group in range(groups) if group not in finished)
+def _remaining(groups: int, done: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The gaps between `done`, group by group, without listing them."""
+    starts = [0, *(stop for _, stop in done)]
+    stops = [*(start for start, _ in done), groups]
+    return chain.from_iterable(map(range, starts, stops))

@@ -65,6 +65,8 @@ class RunInfo(msgspec.Struct, kw_only=True):
     """Bots that were taken out, with the reason; their later matches were not played."""
     noisy: Mapping[str, int] = {}
     """Workers whose node was too busy to be fair, with the number of blocks played again."""
+    stop: Mapping[str, Any] = {}
+    """The stopping rule, as in the config; empty when the schedule was to be played to its end."""
     reason: str = ""
     """Why the run stopped, in a sentence."""
     host: Host = msgspec.field(default_factory=Host)

@@ -1,7 +1,9 @@
 """The journal of commits: the one truth of which rows exist.
 
 A commit is one line. Rows of a segment are visible only when a line names it, so a crash between
-two files leaves nothing half seen. A torn last line is a commit that did not happen.
+two files leaves nothing half seen. A torn last line is a commit that did not happen. When segments
+are merged, a new journal takes the old one's place in one step, so that a reader sees the many or
+the one, never both.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,15 +11,16 @@ from pathlib import Path
 
 import msgspec
 
-from tourney.store.files import append_line
+from tourney.store import ranges
+from tourney.store.files import append_line, write_bytes
 
-__all__ = ("FILE", "Commit", "append", "group_ranges", "groups_of", "read", "repair")
+__all__ = ("FILE", "Commit", "append", "committed", "groups_of", "read", "repair", "rewrite")
 
 FILE = "journal.jsonl"
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit."""
+    """One commit, or several that were merged."""
 
     segment: str
     """Name of the segment's files in `matches/`, `seats/` and `faults/`, without suffix."""
@@ -30,8 +33,21 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def append(folder: Path, commit: Commit) -> None:
-    """Make `commit` true."""
+    """Make `commit` true.
+
+    Raises:
+        OSError: the disk refused.
+    """
     append_line(folder / FILE, msgspec.json.encode(commit))
+
+
+def rewrite(folder: Path, commits: Iterable[Commit]) -> None:
+    """Make `commits` the whole truth, in one step.
+
+    Raises:
+        OSError: the disk refused; the old journal stands.
+    """
+    write_bytes(folder / FILE, b"".join(msgspec.json.encode(one) + b"\n" for one in commits))
 
 
 def read(folder: Path) -> list[Commit]:
@@ -60,19 +76,13 @@ def repair(folder: Path) -> None:
                 file.truncate(len(whole))
 
 
-def group_ranges(groups: Iterable[int]) -> list[tuple[int, int]]:
-    """Sorted groups as half-open ranges: 3, 4, 5, 9 give (3, 6), (9, 10)."""
-    ranges: list[tuple[int, int]] = []
-    for group in sorted(groups):
-        if ranges and ranges[-1][1] == group:
-            ranges[-1] = (ranges[-1][0], group + 1)
-        else:
-            ranges.append((group, group + 1))
-    return ranges
+def committed(commits: Iterable[Commit]) -> list[tuple[int, int]]:
+    """Every committed group, as few half-open ranges as hold them."""
+    return ranges.merge(pair for commit in commits for pair in commit.groups)
 
 
 def groups_of(commits: Iterable[Commit]) -> Iterator[int]:
-    """Every committed group."""
+    """Every committed group, as often as a commit names it."""
     for commit in commits:
         for start, stop in commit.groups:
             yield from range(start, stop)

@@ -1,13 +1,14 @@
 """Read runs. Only committed rows are seen; nothing is ever written or started."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 import polars as pl
 
 from tourney.errors import StoreError
-from tourney.records import SCHEMAS
-from tourney.store import journal
+from tourney.records import frame
+from tourney.store import codec, journal, ranges
 from tourney.store.info import RunInfo
 
 __all__ = ("RunReader", "find_run", "list_runs")
@@ -37,27 +38,53 @@ class RunReader:
         except (OSError, msgspec.DecodeError) as error:
             raise StoreError(f"cannot read {path}: {error}") from error
 
-    def scan(self, table: str) -> pl.LazyFrame:
+    def commits(self) -> list[journal.Commit]:
+        """What is committed; each commit names a segment, and a segment holds whole groups."""
+        return journal.read(self.folder)
+
+    def scan(self, table: str, groups: tuple[int, int] | None = None) -> pl.LazyFrame:
         """A table's committed rows: `matches`, `seats`, `faults` or `bots`; columns as declared.
+
+        Collect it within a minute: a running run merges segments and drops the small ones.
+
+        Args:
+            table: its name in `records.SCHEMAS`.
+            groups: only the rows of these, as a half-open range; few files are opened then.
 
         Raises:
             StoreError: a committed file is gone.
         """
-        schema = {column.name: column.dtype for column in SCHEMAS[table]}
         if table == "bots":
-            paths = [self.folder / "bots.parquet"]
-        else:
-            segments = [commit.segment for commit in journal.read(self.folder)]
-            paths = [self.folder / table / f"{name}.parquet" for name in segments]
-            if table in {"faults", "logs"}:
-                # Most commits have none, and then no file.
-                paths = [path for path in paths if path.exists()]
+            return pl.scan_parquet(self._present([self.folder / "bots.parquet"]), glob=False)
+        if groups is None:
+            return self.rows(table, self.commits())
+        first, stop = groups
+        held = [one for one in self.commits() if ranges.contains(one.groups, first, stop - 1)]
+        wanted = pl.col("match").is_between(
+            first * self.info.seats, stop * self.info.seats, closed="left"
+        )
+        return self.rows(table, held).filter(wanted)
+
+    def rows(self, table: str, commits: Iterable[journal.Commit]) -> pl.LazyFrame:
+        """The rows of these commits; columns as declared.
+
+        Raises:
+            StoreError: a committed file is gone.
+        """
+        paths = [self.folder / table / f"{commit.segment}.parquet" for commit in commits]
+        if table in {"faults", "logs"}:
+            # Most commits have none, and then no file.
+            paths = [path for path in paths if path.exists()]
+        if not paths:
+            return frame(table, []).lazy()
+        return codec.unpack(pl.scan_parquet(self._present(paths), glob=False), table)
+
+    @staticmethod
+    def _present(paths: list[Path]) -> list[Path]:
         lost = [path for path in paths if not path.exists()]
         if lost:
             raise StoreError(f"{lost[0]} is named in the journal but missing: the run is damaged")
-        if not paths:
-            return pl.LazyFrame(schema=schema)
-        return pl.scan_parquet(paths, glob=False).select(list(schema))
+        return paths
 
     def stamp(self) -> tuple[int, int]:
         """Changes whenever the run's visible content does; cheap."""

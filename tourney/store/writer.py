@@ -1,6 +1,7 @@
 """Write a run: the only writer is the runner, and a commit is whole or not there."""
 
-import hashlib
+import time
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,10 +9,12 @@ from typing import Any
 
 import msgspec
 import polars as pl
+from polars.exceptions import PolarsError
 
 from tourney.errors import StoreError
-from tourney.records import frame
-from tourney.store import journal
+from tourney.records import SCHEMA_VERSION, frame
+from tourney.store import codec, compactor, journal, ranges
+from tourney.store.digest import games_digest
 from tourney.store.files import write_atomically, write_bytes
 from tourney.store.info import RunInfo
 from tourney.store.reader import RunReader
@@ -24,7 +27,14 @@ SECRET_FILE = "secret.hex"  # noqa: S105 - a file's name
 PACKAGES = "packages"
 """Folder of the packed bots, each under its digest."""
 
-DIGEST_COLUMNS = ("match", "seating", "scores", "ranks", "outcomes", "actions")
+ROW_GROUP = 1 << 12
+"""Rows that are unpacked together: one match is opened by reading this many."""
+
+KEEP_SECONDS = 60.0
+"""Merged segments stay this long for readers that began before the merge."""
+
+FEW_SEGMENTS = 4
+"""A finished run with no more than these is left as it is."""
 
 
 class RunWriter:
@@ -34,6 +44,8 @@ class RunWriter:
         self.folder = folder
         self.info = info
         self.commits = journal.read(folder)
+        self._next_segment = len(self.commits)
+        self._merged: deque[tuple[float, str]] = deque()
 
     @classmethod
     def create(
@@ -89,14 +101,22 @@ class RunWriter:
         """Go on with a run: drop what a crash left behind.
 
         Raises:
-            StoreError: `folder` holds no run, or a committed file is gone.
+            StoreError: `folder` holds no run or one of another version, or a committed file is
+                gone.
         """
         reader = RunReader(folder)
+        if reader.info.schema != SCHEMA_VERSION:
+            raise StoreError(
+                f"{folder} was begun by tourney {reader.info.tourney}, whose records have other "
+                "columns: finish it with that version, or start a new run"
+            )
         for table in TABLES:
             reader.scan(table)
         journal.repair(folder)
         writer = cls(folder, reader.info)
         known = {commit.segment for commit in writer.commits}
+        numbers = [int(name) for name in known if name.isdigit()]
+        writer._next_segment = max(numbers, default=-1) + 1
         for table in TABLES:
             for path in (folder / table).iterdir():
                 if path.stem not in known:
@@ -130,7 +150,7 @@ class RunWriter:
         Raises:
             StoreError: the disk refused; nothing of this commit is visible.
         """
-        segment = f"{len(self.commits):06d}"
+        segment = f"{self._next_segment:06d}"
         try:
             for table in TABLES:
                 rows = tables.get(table)
@@ -138,7 +158,7 @@ class RunWriter:
                     self._write_segment(table, segment, tables[table])
             commit = journal.Commit(
                 segment=segment,
-                groups=journal.group_ranges(groups),
+                groups=ranges.from_groups(groups),
                 matches=tables["matches"].height,
                 faults=tables["faults"].height if "faults" in tables else 0,
                 seconds=seconds,
@@ -146,6 +166,7 @@ class RunWriter:
             journal.append(self.folder, commit)
         except OSError as error:
             raise StoreError(f"cannot save results in {self.folder}: {error}") from error
+        self._next_segment += 1
         self.commits.append(commit)
         counts = self.info.counts
         counts.groups += len(groups)
@@ -153,43 +174,72 @@ class RunWriter:
         counts.faults += commit.faults
         self.info.seconds = seconds
         self.save_info()
+        self._merge(compactor.due(self.commits))
+        self._drop_merged(KEEP_SECONDS)
 
     def _write_segment(self, table: str, segment: str, rows: pl.DataFrame) -> None:
         ordered = rows.sort([name for name in ("match", "seat") if name in rows.columns])
+        stored = codec.pack(ordered) if table == "matches" else ordered
         path = self.folder / table / f"{segment}.parquet"
 
         def write(temporary: Path) -> None:
-            ordered.write_parquet(temporary, compression="zstd")
+            stored.write_parquet(temporary, compression="zstd", row_group_size=ROW_GROUP)
 
         write_atomically(path, write)
+
+    def _merge(self, bundle: Sequence[journal.Commit]) -> None:
+        """Let one segment stand for those of `bundle`; they stay on disk for a while."""
+        if not bundle:
+            return
+        try:
+            new = compactor.merged(self.folder, bundle, TABLES, self._write_segment)
+            gone = {commit.segment for commit in bundle}
+            kept = [commit for commit in self.commits if commit.segment not in gone]
+            journal.rewrite(self.folder, [*kept, new])
+        except (OSError, PolarsError) as error:
+            raise StoreError(f"cannot merge results in {self.folder}: {error}") from error
+        self.commits = [*kept, new]
+        moment = time.monotonic()
+        self._merged.extend((moment, commit.segment) for commit in bundle)
+
+    def _drop_merged(self, keep_seconds: float) -> None:
+        """Remove the files of segments that were merged long enough ago."""
+        until = time.monotonic() - keep_seconds
+        while self._merged and self._merged[0][0] <= until:
+            _, segment = self._merged.popleft()
+            for table in TABLES:
+                (self.folder / table / f"{segment}.parquet").unlink(missing_ok=True)
 
     def recount(self) -> None:
         """Set the counts from the journal, the truth after a crash."""
         counts = self.info.counts
-        counts.groups = sum(1 for _ in journal.groups_of(self.commits))
+        counts.groups = ranges.count(self.groups())
         counts.matches = sum(commit.matches for commit in self.commits)
         counts.faults = sum(commit.faults for commit in self.commits)
-        self.info.seconds = self.commits[-1].seconds if self.commits else 0.0
+        self.info.seconds = max((commit.seconds for commit in self.commits), default=0.0)
 
-    def groups(self) -> set[int]:
-        """Numbers of the committed groups."""
-        return set(journal.groups_of(self.commits))
+    def groups(self) -> list[tuple[int, int]]:
+        """The committed groups, as half-open ranges."""
+        return journal.committed(self.commits)
 
     def finish(self) -> None:
-        """All groups are there: reveal the secret, fix the digest."""
-        self.info.secret = self.secret().hex()
-        self.info.digest = self._digest()
-        self.info.status = "finished"
-        self.save_info()
-        (self.folder / SECRET_FILE).unlink(missing_ok=True)
+        """All groups are there: reveal the secret, fix the digest.
 
-    def _digest(self) -> str:
-        """SHA-256 over the games in order, without anything that depends on the clock."""
-        rows = RunReader(self.folder).scan("matches").select(DIGEST_COLUMNS).sort("match").collect()
-        digest = hashlib.sha256()
-        for row in rows.iter_rows():
-            digest.update(msgspec.json.encode(row) + b"\n")
-        return digest.hexdigest()
+        Raises:
+            StoreError: the secret or a segment cannot be read, or the disk refuses.
+        """
+        if len(self.commits) > FEW_SEGMENTS:
+            for bundle in compactor.remainder(self.commits):
+                self._merge(bundle)
+        self.info.secret = self.secret().hex()
+        try:
+            self.info.digest = games_digest(RunReader(self.folder))
+            self.info.status = "finished"
+            self.save_info()
+            self._drop_merged(0.0)
+            (self.folder / SECRET_FILE).unlink(missing_ok=True)
+        except (OSError, PolarsError) as error:
+            raise StoreError(f"cannot finish the run in {self.folder}: {error}") from error
 
     def save_info(self) -> None:
         """Write `run.json`."""

@@ -29,7 +29,7 @@ def test_blocks_grow_with_measured_speed_up_to_the_wanted_time() -> None:
 
 
 def test_groups_done_before_are_left_out() -> None:
-    scheduler = Scheduler(6, {0, 2, 3}, 2.0)
+    scheduler = Scheduler(6, [(0, 1), (2, 4)], 2.0)
     assert scheduler.left == 3
     assert [b.groups for b in scheduler.worker_joined("w0")] == [(1,), (4,)]
 
@@ -81,7 +81,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.total = 40
-        self.scheduler = Scheduler(self.total, {3, 4}, 1.0)
+        self.scheduler = Scheduler(self.total, [(3, 5)], 1.0)
         self.held: dict[str, dict[int, Block]] = {}
         self.finished: list[int] = []
         self.names = 0

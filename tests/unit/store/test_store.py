@@ -67,7 +67,7 @@ def test_committed_rows_are_read_in_order_and_counted(tmp_path: Path) -> None:
     counts = RunReader(tmp_path / "r").info.counts
     assert (counts.groups, counts.matches, counts.faults) == (3, 6, 2)
     assert RunReader(tmp_path / "r").scan("faults").collect()["kind"].to_list() == ["timeout"] * 2
-    assert writer.groups() == {0, 1, 7}
+    assert writer.groups() == [(0, 2), (7, 8)]
 
 
 def test_a_segment_without_its_journal_line_is_not_seen_and_swept(tmp_path: Path) -> None:
@@ -165,8 +165,3 @@ def test_runs_are_listed_newest_first_and_unreadable_ones_left_out(tmp_path: Pat
     assert find_run(tmp_path / "old").info.id == "old"
     with pytest.raises(StoreError, match="no run in"):
         find_run(tmp_path / "nowhere")
-
-
-def test_group_ranges_are_half_open() -> None:
-    assert journal.group_ranges([5, 3, 4, 9]) == [(3, 6), (9, 10)]
-    assert journal.group_ranges([]) == []
