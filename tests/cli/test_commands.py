@@ -1,5 +1,6 @@
 """The commands as a user types them, without Ray."""
 
+import json
 import subprocess
 import sys
 import time
@@ -130,3 +131,56 @@ def test_a_match_with_a_fault_shows_it_and_exits_1(tmp_path: Path) -> None:
     assert "crashed" in result.stdout
     assert "ZeroDivisionError" in result.stdout
     assert time.monotonic() - begin < 30
+
+
+def crashing_run(tmp_path: Path) -> Path:
+    crash = (
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if message['type'] == 'hello':\n"
+        '        print(\'{"type":"ready"}\', flush=True)\n'
+        "    elif message['type'] == 'act':\n"
+        "        print('thinking \\x1b[2J', file=sys.stderr, flush=True)\n"
+        "        raise SystemExit('no more')\n"
+    )
+    bad = bot(tmp_path, "bad-bot", 'run = ["python3", "bot.py"]', bot__py=crash)
+    config = write_config(tmp_path, str(bad), f"{ROOT}/bots/dam-random", seed=3)
+    result = tourney("run", config, "--out", tmp_path / "r", "--set", "run.workers=1")
+    assert result.returncode == 0, result.stderr
+    assert "faults" in result.stdout
+    return tmp_path / "r"
+
+
+def test_faults_logs_and_reproduce_tell_one_story(tmp_path: Path) -> None:
+    run = crashing_run(tmp_path)
+    listed = tourney("faults", run, "--json")
+    faults = json.loads(listed.stdout)
+    assert len(faults) == 4, "two deals, two rotations"
+    first = faults[0]
+    assert (first["bot"], first["kind"], first["detail"]) == (
+        "bad-bot",
+        "crashed",
+        "exited with code 1",
+    )
+    shown = tourney("faults", run, "--bot", "bad-bot").stdout
+    assert "no more" in shown
+    assert first["reproduce"] in shown
+    assert "\x1b" not in shown, "a bot cannot repaint the terminal"
+    assert tourney("faults", run, "--bot", "dam-random").stdout.startswith("0 faults")
+    logs = tourney("logs", run, str(first["match"])).stdout
+    assert "thinking ·[2J" in logs
+    words = first["reproduce"].split()[1:]
+    again = tourney(*words)
+    assert again.returncode == 1
+    assert "crashed: exited with code 1" in again.stdout
+    other = tourney(*words, "--bot", ROOT / "bots/dam-memory")
+    assert other.returncode == 0, other.stderr
+
+
+def test_explain_knows_every_fault() -> None:
+    assert "illegal_action" in tourney("explain").stdout
+    assert "not in `legal`" in tourney("explain", "illegal_action").stdout
+    unknown = tourney("explain", "bad_luck")
+    assert unknown.returncode == 2
+    assert "timeout" in unknown.stderr

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tourney.cli.text import plain
+
 __all__ = ("explain", "faults", "logs")
 
 SHOWN = 20
@@ -45,7 +47,7 @@ def faults(
         print()
         return
     for name, reason in reader.info.withdrawn.items():
-        print(f"withdrawn: {_plain(name)} after {reason}\n")
+        print(f"withdrawn: {plain(name)} after {reason}\n")
     for row, command in list(zip(found, commands, strict=True))[:SHOWN]:
         _show(row, command)
     counts: dict[tuple[str, str], int] = {}
@@ -54,7 +56,7 @@ def faults(
     if len(found) > SHOWN:
         print(f"… {len(found) - SHOWN} more (--json shows all, --bot one bot's)\n")
     for (name, kind), count in sorted(counts.items(), key=lambda item: -item[1]):
-        print(f"{count:>6}  {kind:<15} {_plain(name)}")
+        print(f"{count:>6}  {kind:<15} {plain(name)}")
     print(f"{len(found)} faults in {reader.info.counts.matches} matches of {reader.info.id}")
     if counts:
         print(f"what one means: tourney explain {next(iter(counts))[1]}")
@@ -67,18 +69,18 @@ def _reproduce(folder: Path, row: Mapping[str, Any]) -> str:
 
 def _show(row: Mapping[str, Any], command: str) -> None:
     print(
-        f"{row['kind']}: {_plain(row['bot'])}, match {row['match']}, seat {row['seat']}, "
+        f"{row['kind']}: {plain(row['bot'])}, match {row['match']}, seat {row['seat']}, "
         f"action {row['turn'] + 1}"
     )
-    print(f"  {_plain(row['detail'])}")
+    print(f"  {plain(row['detail'])}")
     used = f"{row['cpu_ms']:.0f} ms of CPU, {row['memory_mb']:.0f} MiB at most"
     print(f"  {row['exit_status'] or 'it was still running'}; {used}")
     for line in row["last_sent"][-1:]:
-        print(f"  sent      {_plain(line)[:200]}")
+        print(f"  sent      {plain(line)[:200]}")
     for line in row["last_received"][-2:]:
-        print(f"  received  {_plain(line)[:200]}")
+        print(f"  received  {plain(line)[:200]}")
     for line in (row["stderr_tail"] or "").splitlines()[-5:]:
-        print(f"  log       {_plain(line)[:200]}")
+        print(f"  log       {plain(line)[:200]}")
     print(f"  again     {command}\n")
 
 
@@ -126,15 +128,10 @@ def logs(
             rows = rows.filter(pl.col(column) == value)
     found = rows.collect()
     for row in found.iter_rows(named=True):
-        print(f"--- match {row['match']}, seat {row['seat']}, {_plain(row['bot'])}")
+        print(f"--- match {row['match']}, seat {row['seat']}, {plain(row['bot'])}")
         for line in row["text"].splitlines():
-            print(_plain(line))
+            print(plain(line))
         if row["dropped"]:
             print(f"--- {row['dropped']} bytes more were not kept (limits.stderr_kb)")
     if not found.height:
         print("no bot wrote to standard error there", file=sys.stderr)
-
-
-def _plain(text: str) -> str:
-    """Bots' text without control characters, so that none can repaint a terminal."""
-    return "".join(char if char.isprintable() or char == "\t" else "·" for char in text)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tourney.cli.text import cards_in, plain
+
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
     from tourney.config import LoadedConfig
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from tourney.referee.replay import Frame
 
 __all__ = ("play",)
-
-SUIT_SIGNS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 
 
 def play(
@@ -124,20 +124,20 @@ class _Printer:
         seat = frame.seat or 0
         how = "forced" if frame.forced else f"{think_us / 1000:.1f} ms" if think_us else "stand-in"
         note = self._notes.get(frame.step - 1)
-        said = f'  "{_plain(note)}"' if note else ""
+        said = f'  "{plain(note)}"' if note else ""
         print(
             f"{frame.step:>4}  seat {seat}  {self._names[seat]:<20.20} "
-            f"{_cards_in(action):<16} {_more(event, action):<24} {how}{said}"
+            f"{cards_in(action):<16} {_more(event, action):<24} {how}{said}"
         )
 
     def _faults(self) -> None:
         for seat, (turn, fault) in sorted(self._match.faults.items()):
             print(f"\nfault: seat {seat} {self._names[seat]}, action {turn + 1}: {fault.kind}")
-            print(f"  {_plain(fault.detail)}")
+            print(f"  {plain(fault.detail)}")
             for line in fault.last_received[-2:]:
-                print(f"  it wrote  {_plain(line)[:300]}")
+                print(f"  it wrote  {plain(line)[:300]}")
             for line in fault.stderr_tail.splitlines()[-10:]:
-                print(f"  its log   {_plain(line)}")
+                print(f"  its log   {plain(line)}")
             sys.stdout.flush()
 
 
@@ -173,25 +173,10 @@ def _event_text(event: Mapping[str, Any]) -> str:
 
 def _value_text(value: Any) -> str:
     if isinstance(value, str):
-        return _cards_in(value)
+        return cards_in(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         nested = any(isinstance(item, list | tuple) for item in value)
         return (" | " if nested else " ").join(_value_text(item) for item in value)
     return "-" if value is None else str(value)
-
-
-def _cards_in(text: str) -> str:
-    """Cards in their signs: `play QH` becomes `play Q♥`, a ten is 10."""
-    return " ".join(
-        word[0].replace("T", "10") + SUIT_SIGNS[word[1]]
-        if len(word) == 2 and word[0] in "A23456789TJQK" and word[1] in SUIT_SIGNS
-        else word
-        for word in text.split(" ")
-    )
-
-
-def _plain(text: str) -> str:
-    """Bots' text without control characters, so that none can repaint a terminal."""
-    return "".join(char if char.isprintable() else "·" for char in text)

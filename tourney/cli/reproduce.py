@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tourney.cli.text import plain
+
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
     from tourney.referee.match import Match
@@ -61,9 +63,9 @@ def reproduce(
         )
     if fault is not None:
         turn, what = fault
-        print(f"fault at action {turn + 1}: {what.kind}: {what.detail}")
+        print(f"fault at action {turn + 1}: {what.kind}: {plain(what.detail)}")
         for line in what.stderr_tail.splitlines()[-10:]:
-            print(f"  log  {line}")
+            print(f"  log  {plain(line)}")
     raise typer.Exit(0 if fault is None else 1)
 
 

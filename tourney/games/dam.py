@@ -79,8 +79,6 @@ class Dam:
         check_seats(self.rules, seats)
         return DamState(phase="lot" if self.rules.first == "lot" else "deal", seats=seats)
 
-    # --- what is needed next ---
-
     def turn(self, state: DamState) -> Turn:
         """What happens next: a lot, a deal, a draw, a decision or the end."""
         phase = state.phase
@@ -138,8 +136,6 @@ class Dam:
         if state.origin == "discard" and self.rules.discard_take == "must_keep":
             return KEEP, "keep"
         return KEEP_THROW, "throw"
-
-    # --- actions ---
 
     def act(self, state: DamState, action: Action) -> Step[DamState]:
         """Play `action` for the seat to decide."""
@@ -232,8 +228,6 @@ class Dam:
             return state.seats - 1
         return (state.starter - after.to_act) % state.seats
 
-    # --- chance ---
-
     def drawn(self, state: DamState, cards: Sequence[Card]) -> Step[DamState]:
         """Take the lot's seat, the dealt rows, the drawn stock card or the deciding cards."""
         if state.phase == "draw":
@@ -283,8 +277,6 @@ class Dam:
             lap=0,
         )
         return Step(after)
-
-    # --- scoring ---
 
     def _sums(self, state: DamState) -> tuple[int, ...]:
         """DAM-31: the values of each row; an eighth slot only decides ties."""
@@ -368,8 +360,6 @@ class Dam:
             scores = wins
         detail = {"rows": state.rows, "sums": state.sums, "totals": totals, "round_wins": wins}
         return Over(scores, competition_ranks(keys), detail)
-
-    # --- views ---
 
     def view(self, state: DamState, seat: Seat | None) -> dict[str, Any]:
         """What `seat` knows (DAM-24 to DAM-27); None sees every card."""

@@ -173,6 +173,10 @@ class LiveBot:
         self._log_dropped = 0
         return taken
 
+    def log_tail(self) -> str:
+        """The end of what it logged in its whole life."""
+        return shown(b"".join(self._stderr)[-STDERR_TAIL_BYTES:], STDERR_TAIL_BYTES)
+
     def sample_memory(self) -> float:
         """Memory now, mebibytes; remembers the peak."""
         now = self.process.memory_mb()
@@ -203,7 +207,6 @@ class LiveBot:
     def fault(self, kind: FaultKind, detail: str) -> Fault:
         """A fault with this process's evidence as it is now."""
         status = self._exit
-        tail = b"".join(self._stderr)[-STDERR_TAIL_BYTES:]
         return Fault(
             kind=kind,
             detail=detail,
@@ -212,5 +215,5 @@ class LiveBot:
             exit_status="" if status is None else status.in_words(),
             cpu_ms=status.cpu_ms if status is not None else self.process.cpu_ns() / 1e6,
             memory_mb=max(self.peak_memory_mb, status.peak_memory_mb if status else 0.0),
-            stderr_tail=shown(tail, STDERR_TAIL_BYTES),
+            stderr_tail=self.log_tail(),
         )

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from tourney.config.models import Limits
-from tourney.errors import BotRefused
+from tourney.errors import BotRefused, TourneyError
 from tourney.protocol.codec import BadMessage, decode_answer, decode_ready
 from tourney.protocol.conversation import Problem
 from tourney.protocol.faults import Fault, FaultKind
 from tourney.protocol.messages import Hello, Quit
 from tourney.referee.bots import BotSpec, LiveBot
 from tourney.referee.match import Match
+from tourney.referee.verdicts import blame, ending, lateness
 from tourney.sandbox.base import Sandbox
 
 __all__ = ("Table",)
@@ -39,9 +40,6 @@ UNASKED_MAX_BYTES = 1 << 20
 
 CRASH_GRACE_MS = 50
 """A process that closed its output is about to exit: its own exit code is worth this wait."""
-
-NEAR_LIMIT = 0.9
-"""A process that died by itself this near its memory limit died of it (docs/sandbox.md)."""
 
 
 class Table:
@@ -80,9 +78,27 @@ class Table:
         """Play `matches`; yields each with its wall time in seconds when it is over.
 
         Raises:
-            SandboxUnavailable: a process could not be confined; nothing is charged to its bot.
+            SandboxUnavailable: a process could not be confined, or was lost with its guard;
+                nothing is charged to its bot, and the matches in play are given up.
         """
-        source = iter(matches)
+        try:
+            yield from self._play(iter(matches))
+        except TourneyError:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """Forget the matches in play and end their bots: none may go on when they are played anew.
+
+        The rest of the bots are ended as well: those of a lost guard are dead, unnoticed.
+        """
+        self._active.clear()
+        self._finished.clear()
+        for bot in tuple(self._live.values()):
+            self._drop(bot)
+            bot.end(0)
+
+    def _play(self, source: Iterator[Match]) -> Iterator[tuple[Match, float]]:
         more = True
         while more or self._active:
             while more and len(self._active) < self._in_flight:
@@ -130,8 +146,6 @@ class Table:
         """End every process and the loop."""
         self.restart()
         self._poll.close()
-
-    # --- matches ---
 
     def _begin(self, match: Match) -> None:
         self._active[match] = time.monotonic_ns()
@@ -194,11 +208,9 @@ class Table:
         idle_ms, limit = cpu_ms - match.think_us_total[seat] / 1000, self._limits.idle_cpu_ms
         if limit and idle_ms > limit and seat not in match.faults:
             self._drop(bot)
-            bot.end(0)
+            blame(bot, bot.end(0))
             text = f"{idle_ms:.0f} ms of CPU outside its own turns in this match"
             match.fault(seat, bot.fault("cpu_limit", f"{text}; the limit is {limit} ms"))
-
-    # --- one bot ---
 
     def _start(self, name: str) -> LiveBot:
         spec = self._bots[name]
@@ -244,8 +256,6 @@ class Table:
         if bot.process.stdin not in self._by_fd:
             self._by_fd[bot.process.stdin] = bot
             self._poll.register(bot.process.stdin, select.EPOLLOUT)
-
-    # --- waiting ---
 
     def _wait(self) -> None:
         for fd, _ in self._poll.poll(TICK_MS / 1000):
@@ -323,8 +333,6 @@ class Table:
         self._go_on(match)
         self._ask(bot)
 
-    # --- clocks and limits ---
-
     def _tick(self, now: int) -> None:
         slow = now - self._last_slow_tick_ns >= SLOW_TICK_NS
         if slow:
@@ -342,47 +350,25 @@ class Table:
                 self._late(bot, now)
 
     def _late(self, bot: LiveBot, now: int) -> None:
-        """The wall clock is over: a machine that gave the bot no core must not lose its match.
-
-        Time that it was ready to run but had no core is given back, up to a ceiling.
-        """
-        cpu_ms, starved_ms = bot.used_ms()
-        wall_ms = (now - bot.asked_at_ns) / 1e6
-        used_ms = max(cpu_ms, wall_ms - starved_ms)
-        if used_ms < bot.allowed_ms and now < bot.ceiling_ns:
-            return
-        to = "" if bot.ready else " to hello"
-        text = f"no answer{to} after {wall_ms:.0f} ms ({cpu_ms:.0f} ms of CPU)"
-        if bot.backlog:
-            text += "; it did not read the question"
-        elif unfinished := bot.conversation.unfinished():
-            text += f"; an unfinished line began {unfinished!r}: is the newline missing?"
-        elif cpu_ms < bot.allowed_ms / 10:
-            text += "; it was waiting, not thinking: did the bot flush its output?"
-        kind: FaultKind = "timeout" if bot.ready else "start_failed"
-        self._fault(bot, kind, f"{text}; the limit is {bot.allowed_ms:.0f} ms")
+        """The wall clock is over; the machine's own lateness is not charged."""
+        text = lateness(bot, now)
+        if text:
+            self._fault(bot, "timeout" if bot.ready else "start_failed", text)
 
     def _crashed(self, bot: LiveBot) -> None:
         """Its output ended: name what ended the process."""
-        kind: FaultKind = "crashed" if bot.ready else "start_failed"
         self._drop(bot)
         bot.drain_last_words()
         status = bot.end(CRASH_GRACE_MS)
-        peak, limit = max(bot.peak_memory_mb, status.peak_memory_mb), bot.spec.limits.memory_mb
-        if peak >= NEAR_LIMIT * limit:
-            text = f"{status.in_words()} at {peak:.0f} MiB; the limit is {limit}"
-            self._fault(bot, "memory_limit", text)
-        elif status.killed_by_us:
-            self._fault(bot, kind, "it closed its output and went on running")
-        else:
-            self._fault(bot, kind, status.in_words())
+        blame(bot, status)
+        self._fault(bot, *ending(bot, status))
 
     def _fault(self, bot: LiveBot, kind: FaultKind, detail: str) -> None:
         """End a process that cannot be trusted with another question, and its part in matches."""
         # Out of the table before anything else, so that nobody asks it again.
         self._drop(bot)
         bot.drain_last_words()
-        bot.end(0)
+        blame(bot, bot.end(0))
         fault = bot.last_fault = bot.fault(kind, detail)
         affected = [bot.asked, *bot.waiting] if bot.asked is not None else [*bot.waiting]
         text, dropped = bot.take_log()
