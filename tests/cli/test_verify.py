@@ -14,10 +14,13 @@ from tests.cli.verified_runs import (
     BOTS,
     SECRET,
     SEED,
+    change,
+    edit_info,
     load,
     make_verified_run,
     play_group,
     save,
+    set_seed,
     specs,
 )
 from tests.unit.dashboard.synthetic import FAULTY, make_run
@@ -86,15 +89,6 @@ def test_runs_of_every_game_are_verified(
 
 
 # --- what is changed is found ---
-
-
-def change(folder: Path, table: str, column: str, edit: Callable[[Any], Any], row: int = 4) -> int:
-    """Edit one cell of a segment; returns the number of the row's match."""
-    rows = load(folder, table)
-    cells = rows.to_dicts()
-    cells[row][column] = edit(cells[row][column])
-    save(folder, table, pl.DataFrame(cells, schema=rows.schema))
-    return int(rows["match"][row])
 
 
 def last_to(word: str) -> Callable[[list[str]], list[str]]:
@@ -259,12 +253,6 @@ def test_rows_that_no_commit_names_are_found(run: Path) -> None:
     assert any("no commit in the journal" in one["what"] for one in found)
 
 
-def edit_info(folder: Path, **values: Any) -> None:
-    path = folder / "run.json"
-    info = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**info, **values}))
-
-
 def test_another_secret_than_the_one_committed_to_is_found(run: Path) -> None:
     edit_info(run, secret=bytes(32).hex())
     found = differences(run)
@@ -318,12 +306,6 @@ def test_an_unfinished_run_keeps_its_secret(tmp_path: Path) -> None:
     result = tourney("verify", tmp_path / "run")
     assert result.returncode == 4
     assert "its secret is revealed when it has finished" in result.stderr
-
-
-def set_seed(folder: Path, seed: int) -> None:
-    resolved = json.loads((folder / "config.resolved.json").read_bytes())
-    resolved["values"]["tournament"]["seed"] = seed
-    (folder / "config.resolved.json").write_text(json.dumps(resolved))
 
 
 def test_an_unfinished_run_with_a_seed_can_be_verified(run: Path) -> None:

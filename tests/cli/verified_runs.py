@@ -1,6 +1,8 @@
 """Small runs that `tourney verify` accepts, written as the runner writes them."""
 
+import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ def make_verified_run(folder: Path, game: str = "dam", seats: int = 3, **options
         started="2026-01-01T00:00:00+00:00", updated="", commitment=commitment(SECRET),
         counts=RunCounts(groups_total=schedule.groups, matches_total=schedule.matches),
     )  # fmt: skip
-    tournament = {"game": game, "seats": seats, "deals": 2, "seed": None}
+    tournament = {"game": game, "seats": seats, "format": "round-robin", "deals": 2, "seed": None}
     bots = [dict.fromkeys(("digest", "package", "version"), "") | {"bot": name} for name in BOTS]
     writer = RunWriter.create(
         folder, info, secret=SECRET, config_text="", bots=bots,
@@ -92,3 +94,24 @@ def load(folder: Path, table: str) -> pl.DataFrame:
 def save(folder: Path, table: str, rows: pl.DataFrame, segment: str = "000000") -> None:
     packed = pack(rows) if table == "matches" else rows
     packed.write_parquet(folder / table / f"{segment}.parquet")
+
+
+def change(folder: Path, table: str, column: str, edit: Callable[[Any], Any], row: int = 4) -> int:
+    """Edit one cell of a segment; returns the number of the row's match."""
+    rows = load(folder, table)
+    cells = rows.to_dicts()
+    cells[row][column] = edit(cells[row][column])
+    save(folder, table, pl.DataFrame(cells, schema=rows.schema))
+    return int(rows["match"][row])
+
+
+def edit_info(folder: Path, **values: Any) -> None:
+    path = folder / "run.json"
+    info = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**info, **values}))
+
+
+def set_seed(folder: Path, seed: int) -> None:
+    resolved = json.loads((folder / "config.resolved.json").read_bytes())
+    resolved["values"]["tournament"]["seed"] = seed
+    (folder / "config.resolved.json").write_text(json.dumps(resolved))
