@@ -20,7 +20,7 @@ from tourney.protocol.faults import Fault, FaultKind
 from tourney.protocol.messages import Hello, Quit
 from tourney.referee.bots import BotSpec, LiveBot
 from tourney.referee.match import Match
-from tourney.referee.verdicts import blame, ending, lateness
+from tourney.referee.verdicts import blame, ending, lateness, overuse
 from tourney.sandbox.base import Sandbox
 
 __all__ = ("Table",)
@@ -343,9 +343,8 @@ class Table:
                 continue
             if thinking:
                 bot.look()
-            memory, limit = bot.sample_memory(), bot.spec.limits.memory_mb
-            if memory > limit:
-                self._fault(bot, "memory_limit", f"{memory:.0f} MiB used; the limit is {limit}")
+            if too_much := overuse(bot):
+                self._fault(bot, "memory_limit", too_much)
             elif thinking and now >= bot.deadline_ns:
                 self._late(bot, now)
 

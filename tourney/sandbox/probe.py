@@ -4,7 +4,7 @@ import re
 
 from tourney.errors import SandboxUnavailable
 
-__all__ = ("CAUSES", "explain", "read_probe")
+__all__ = ("CAUSES", "explain", "failed_late", "read_probe")
 
 CAUSES: tuple[tuple[str, str, str], ...] = (
     (
@@ -73,6 +73,16 @@ def explain(what: str, said: str) -> str:
         f"the sandbox cannot start: {what}; bubblewrap said: {words}. Run `tourney doctor`, or use "
         "--unsafe-no-sandbox for bots you wrote yourself"
     )
+
+
+def failed_late(said: str) -> bool:
+    """Whether bubblewrap itself failed after it had made the sandbox.
+
+    Args:
+        said: what was written to standard error by a program whose end was not reported.
+    """
+    # That the program cannot be executed is the package's fault (a wrong `#!` line).
+    return said.startswith("bwrap: ") and not said.startswith("bwrap: execvp ")
 
 
 def read_probe(status: str, users: range = range(65534, 65535)) -> None:

@@ -1,4 +1,4 @@
-/* Takes memory as fast as C can, at most 4 GiB. Answers by position: line 1 is the hello. */
+/* Takes memory as fast as C can, at most 4 GiB. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,10 @@ int main(void)
         return 1;
     puts("{\"type\":\"ready\"}");
     fflush(stdout);
-    if (!fgets(line, sizeof line, stdin))
-        return 1;
+    do {
+        if (!fgets(line, sizeof line, stdin))
+            return 1;
+    } while (!strstr(line, "\"act\""));
     for (int i = 0; i < 256; i++) {
         char *taken = malloc(block);
         if (!taken)

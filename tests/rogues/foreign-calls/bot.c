@@ -1,5 +1,5 @@
 /* Makes system calls by another convention, to walk past a filter that knows one set of numbers.
- * Line 1 is the hello, line 2 asks for the attack: with "x32" in it, else by int 0x80. */
+ * With "x32" in the hello or in the question: by those, else by int 0x80. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,15 +11,19 @@ int main(void)
 {
     static char line[65536];
     long result = -1;
+    int x32;
 
     if (!fgets(line, sizeof line, stdin))
         return 1;
+    x32 = strstr(line, "x32") != NULL;
     puts("{\"type\":\"ready\"}");
     fflush(stdout);
-    if (!fgets(line, sizeof line, stdin))
-        return 1;
+    do {
+        if (!fgets(line, sizeof line, stdin))
+            return 1;
+    } while (!strstr(line, "\"act\""));
 #ifdef __x86_64__
-    if (strstr(line, "x32")) {
+    if (x32 || strstr(line, "x32")) {
         errno = 0;
         result = syscall(0x40000000 | 39); /* getpid */
         result = result < 0 ? -errno : result;

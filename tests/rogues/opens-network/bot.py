@@ -79,11 +79,16 @@ def attack(wanted):
     }
 
 
+wanted = None
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
+        wanted = message["options"].get("attack")
         say({"type": "ready"})
     elif message["type"] == "act":
-        say({"action": message["legal"][0], "report": attack(message["attack"])})
+        now, wanted = message.get("attack", wanted), None
+        report = {} if now is None else attack(now)
+        note = json.dumps(report)
+        say({"action": message["legal"][0], "report": report, "note": note})
     elif message["type"] == "quit":
         break
