@@ -1,0 +1,79 @@
+"""`tourney check`: what a bot's author reads before a tournament does."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import ROOT, bot, tourney
+
+ANSWER = """
+import json, random, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"ready"}', flush=True)
+    elif message["type"] == "act":
+        {do}
+    elif message["type"] == "quit":
+        {quit}
+"""
+
+
+def write(tmp_path: Path, do: str, quit_: str = "break") -> Path:
+    text = ANSWER.replace("{do}", do).replace("{quit}", quit_)
+    return bot(tmp_path, "mine", 'run = ["python3", "bot.py"]', bot__py=text)
+
+
+GOOD = 'print(json.dumps({"action": message["legal"][0]}), flush=True)'
+
+
+def findings(path: Path, *more: str) -> tuple[int, dict[str, tuple[str, str]]]:
+    result = tourney("check", path, "--json", "--matches", "1", *more)
+    found = json.loads(result.stdout)
+    return result.returncode, {f["check"]: (f["state"], f["text"]) for f in found}
+
+
+@pytest.mark.parametrize("name", ["dam-random", "dam-memory", "rams-simple"])
+def test_our_own_bots_pass(name: str) -> None:
+    code, found = findings(ROOT / "bots" / name)
+    assert code == 0
+    assert {state for state, _ in found.values()} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("do", "words"),
+    [
+        ('print(json.dumps({"action": message["legal"][0]}))', "did the bot flush"),
+        ('print(\'{"action":"fly"}\', flush=True)', "illegal_action"),
+        ("sys.exit(9)", "exited with code 9"),
+        ("print('keep', flush=True)", "bad_message"),
+    ],
+)
+def test_a_wrong_bot_is_told_what_is_wrong(tmp_path: Path, do: str, words: str) -> None:
+    code, found = findings(write(tmp_path, do), "--move-ms", "300")
+    assert code == 1
+    state, text = found["dam: legal play"]
+    assert state == "error"
+    assert words in text
+
+
+def test_answers_that_do_not_repeat_are_a_warning(tmp_path: Path) -> None:
+    do = 'print(json.dumps({"action": random.choice(message["legal"])}), flush=True)'
+    path = write(tmp_path, do)
+    code, found = findings(path)
+    assert code == 0
+    assert found["dam: repeatable"][0] == "warning"
+    assert findings(path, "--strict")[0] == 1
+
+
+def test_a_bot_that_stays_after_quit_is_a_warning(tmp_path: Path) -> None:
+    code, found = findings(write(tmp_path, GOOD, "time.sleep(30)"))
+    assert code == 0
+    assert found["dam: quit"][0] == "warning"
+
+
+def test_a_folder_without_a_manifest(tmp_path: Path) -> None:
+    code, found = findings(tmp_path)
+    assert code == 1
+    assert "bot.toml" in found["manifest"][1]
