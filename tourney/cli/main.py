@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from tourney import __version__
-from tourney.cli import doctor, faults, games, play, ratings, reproduce, run, serve, verify
+from tourney.cli import check, doctor, faults, games, play, ratings, reproduce, run, serve, verify
 from tourney.errors import TourneyError
 
 __all__ = ("app", "main")
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(play.play)
+app.command()(check.check)
 app.command()(ratings.ratings)
 app.command()(serve.serve)
 app.command()(doctor.doctor)
