@@ -98,9 +98,9 @@ def run(
 def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     from tourney import plugins
     from tourney.errors import TourneyError
-    from tourney.runner import Runner
+    from tourney.runner import Runner, StopCheck
 
-    if opened.scheduler.left == 0:
+    if opened.scheduler.left == 0 or opened.writer.info.status == "finished":
         display.end()
         if opened.writer.info.status != "finished":
             opened.writer.finish()
@@ -114,6 +114,7 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
         options.commit_seconds,
         display.progress,
         options.withdraw_after,
+        StopCheck(prepared.loaded.config.stop) if opened.writer.info.stop else None,
     )
     received: list[int] = []
 

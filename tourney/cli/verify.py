@@ -116,12 +116,14 @@ def _plan(reader: "RunReader", values: dict[str, Any], secret: bytes) -> "Plan":
     from tourney.errors import StoreError, TourneyError
     from tourney.games.registry import make_game
     from tourney.referee.verify import Plan
-    from tourney.schedule.groups import RoundRobin
+    from tourney.schedule.formats import make_schedule
 
     info = reader.info
     try:
         game = make_game(values["tournament"]["game"], values["rules"])
-        schedule = RoundRobin(info.bots, info.seats, values["tournament"]["deals"])
+        asked = values["tournament"]
+        form, challengers = asked.get("format", "round-robin"), asked.get("challengers", ())
+        schedule = make_schedule(form, info.bots, info.seats, asked["deals"], challengers)
     except TourneyError as error:
         raise StoreError(f"cannot verify {reader.folder}: {error}") from error
     return Plan(game, schedule, secret, frozenset(info.withdrawn))
@@ -152,9 +154,14 @@ def _windows(
     reader: "RunReader", plan: "Plan", secret: bytes, jobs: int
 ) -> "Iterator[list[Difference]]":
     """All groups, some at a time, over several processes where that is worth their start."""
+    from tourney.store.journal import groups_of
+
     size = max(1, WINDOW_MATCHES // plan.schedule.seats)
-    starts = range(0, plan.schedule.groups, size)
-    windows = [range(start, min(start + size, plan.schedule.groups)) for start in starts]
+    end = plan.schedule.groups
+    if reader.info.stop:
+        # The schedule of a run with a stopping rule goes on far beyond what was played.
+        end = 1 + max(groups_of(reader.commits()), default=-1)
+    windows = [range(start, min(start + size, end)) for start in range(0, end, size)]
     if jobs == 1 or len(windows) == 1:
         yield from (_check_window(reader, plan, window) for window in windows)
         return

@@ -2,9 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ("BotEntry", "Limits", "RunOptions", "Tournament", "TournamentConfig", "Variant")
+__all__ = ("BotEntry", "Limits", "RunOptions", "Stop", "Tournament", "TournamentConfig", "Variant")
+
+DEALS_UNTIL_STOPPED = 10**6
+"""More than any run reaches; a schedule costs nothing until it is played."""
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,38}$"
 
@@ -20,10 +23,23 @@ class Tournament(_Table):
     game: Annotated[str, Field(description="a registered game, as `dam`")]
     seats: Annotated[int, Field(ge=2, le=8, description="bots at a table")] = 2
     format: Annotated[
-        Literal["round-robin"], Field(description="who meets: every set of `seats` bots")
+        Literal["round-robin", "balanced", "gauntlet"],
+        Field(
+            description="who meets: every set of `seats` bots; rounds of tables at which all pairs "
+            "meet equally often; or each challenger with every set of the others"
+        ),
     ] = "round-robin"
+    challengers: Annotated[
+        tuple[str, ...], Field(description='names of the bots a "gauntlet" is about')
+    ] = ()
     deals: Annotated[
-        int, Field(ge=1, le=10**9, description="rotation groups a pairing, of `seats` matches each")
+        int,
+        Field(
+            ge=1,
+            le=10**9,
+            description="rotation groups a pairing, of `seats` matches each; rounds when balanced; "
+            "with a [stop] table at most so many, a million unless written",
+        ),
     ] = 100
     seed: Annotated[
         int | None,
@@ -84,6 +100,34 @@ class RunOptions(_Table):
     ] = 2.0
 
 
+class Stop(_Table):
+    """When enough is known; what is set must all hold, but for the two caps."""
+
+    pairs: Annotated[
+        Literal["separated"] | None,
+        Field(description="each bot is certainly better than the next one"),
+    ] = None
+    within: Annotated[
+        float | None,
+        Field(gt=0, le=1000, description="or certainly within so many rating points of it"),
+    ] = None
+    interval: Annotated[
+        float | None, Field(gt=0, le=1000, description="each rating is known to ± so many points")
+    ] = None
+    max_matches: Annotated[int | None, Field(ge=1, description="a cap on matches")] = None
+    wall: Annotated[
+        str | None,
+        Field(pattern=r"^[1-9]\d{0,5}[smh]$", description="a cap on time, as 90s, 10m, 2h"),
+    ] = None
+
+    @property
+    def wall_seconds(self) -> float | None:
+        """The cap on time in seconds."""
+        if self.wall is None:
+            return None
+        return float(self.wall[:-1]) * {"s": 1, "m": 60, "h": 3600}[self.wall[-1]]
+
+
 class BotEntry(_Table):
     """One entrant."""
 
@@ -116,5 +160,15 @@ class TournamentConfig(_Table):
     rules: Annotated[dict[str, Any], Field(description="options of the game, by name")] = {}
     limits: Limits = Limits()
     run: RunOptions = RunOptions()
+    stop: Stop = Stop()
     variant: tuple[Variant, ...] = ()
     bot: Annotated[tuple[BotEntry, ...], Field(min_length=2, description="the entrants")]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stops_by_rule(cls, data: Any) -> Any:
+        """Without `deals` a run with a stopping rule is not ended by their number."""
+        tournament = data.get("tournament") if isinstance(data, dict) else None
+        if isinstance(tournament, dict) and data.get("stop") and "deals" not in tournament:
+            return {**data, "tournament": {**tournament, "deals": DEALS_UNTIL_STOPPED}}
+        return data

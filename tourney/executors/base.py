@@ -7,6 +7,7 @@ import msgspec
 import polars as pl
 
 from tourney.config.models import Limits
+from tourney.schedule.formats import Format
 from tourney.schedule.scheduler import Block
 
 __all__ = (
@@ -38,6 +39,8 @@ class WorkPlan(msgspec.Struct, frozen=True, kw_only=True):
     rules: Mapping[str, Any]
     seats: int
     deals: int
+    form: Format = "round-robin"
+    challengers: tuple[str, ...] = ()
     bots: tuple[PlannedBot, ...]
     limits: Limits
     names: bool

@@ -56,9 +56,7 @@ class TableWorker:
         """Whether a late canary is only noted: a block is not given back for ever."""
         self._game = make_game(plan.game, plan.rules)
         names = [bot.name for bot in plan.bots]
-        self._schedule = make_schedule(
-            plan.form, names, plan.seats, plan.deals, plan.challengers
-        )
+        self._schedule = make_schedule(plan.form, names, plan.seats, plan.deals, plan.challengers)
         sandbox: Sandbox = plugins.load("sandboxes", plan.sandbox)()
         sandbox.check()
         limits = ProcessLimits(

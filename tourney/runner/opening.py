@@ -17,7 +17,8 @@ from tourney.games.base import Game
 from tourney.games.registry import make_game
 from tourney.packages.entrants import Entrant, load_entrants
 from tourney.protocol.faults import Fault
-from tourney.schedule.groups import RoundRobin
+from tourney.schedule.formats import make_schedule
+from tourney.schedule.groups import Schedule
 from tourney.schedule.scheduler import Scheduler
 from tourney.store import Host, RunCounts, RunInfo, RunReader, RunWriter, list_runs
 from tourney.store.writer import now
@@ -31,7 +32,7 @@ class Prepared(NamedTuple):
     loaded: LoadedConfig
     game: Game[Any]
     entrants: list[Entrant]
-    schedule: RoundRobin
+    schedule: Schedule
 
     @property
     def archives(self) -> dict[str, bytes]:
@@ -46,6 +47,8 @@ class Prepared(NamedTuple):
             rules=config.rules,
             seats=config.tournament.seats,
             deals=config.tournament.deals,
+            form=config.tournament.format,
+            challengers=config.tournament.challengers,
             bots=tuple(
                 PlannedBot(name=bot.name, digest=bot.digest, options=bot.options)
                 for bot in self.entrants
@@ -74,14 +77,15 @@ def prepare(loaded: LoadedConfig) -> Prepared:
         PluginError: there is no such game.
         GameError: the game cannot be played with these rules or seats.
         PackageError: a bot's package is wrong.
-        ConfigError: there are too few bots, or a bot does not play this game.
+        ConfigError: there are too few bots or no challengers, or a bot does not play this game.
     """
     config = loaded.config
     game = make_game(config.tournament.game, config.rules)
     game.start(config.tournament.seats)
     entrants = load_entrants(loaded)
     names = [entrant.name for entrant in entrants]
-    schedule = RoundRobin(names, config.tournament.seats, config.tournament.deals)
+    asked = config.tournament
+    schedule = make_schedule(asked.format, names, asked.seats, asked.deals, asked.challengers)
     return Prepared(loaded, game, entrants, schedule)
 
 
@@ -186,6 +190,7 @@ def _create(prepared: Prepared, folder: Path) -> RunWriter:
         updated=moment,
         commitment=commitment(secret),
         counts=RunCounts(groups_total=schedule.groups, matches_total=schedule.matches),
+        stop=loaded.config.stop.model_dump(exclude_none=True),
         host=Host(cores=os.cpu_count() or 0),
     )
     return RunWriter.create(
