@@ -280,10 +280,12 @@ def _faults(reader: RunReader) -> FaultList:
 
 
 def _record(reader: RunReader, match: int) -> Record:
-    found = reader.scan("matches").filter(pl.col("match") == match).collect().to_dicts()
+    group = match // reader.info.seats
+    its = (group, group + 1)
+    found = reader.scan("matches", its).filter(pl.col("match") == match).collect().to_dicts()
     if not found:
         raise Absent(f"there is no match {match} in {reader.folder.name}")
-    rows = reader.scan("faults").filter(pl.col("match") == match).sort("turn", "seat")
+    rows = reader.scan("faults", its).filter(pl.col("match") == match).sort("turn", "seat")
     faults = rows.select(FaultRow.__struct_fields__).collect().to_dicts()
     return Record(
         run=reader.folder.name,

@@ -21,8 +21,8 @@ from tourney.executors.base import (
     WorkPlan,
 )
 from tourney.ratings.scores import merge, tally
-from tourney.runner.withdrawal import FaultStreaks
 from tourney.runner.stopping import StopCheck
+from tourney.runner.withdrawal import FaultStreaks
 from tourney.schedule.scheduler import Block, Scheduler
 from tourney.store import RunReader, RunWriter
 
@@ -31,8 +31,8 @@ __all__ = ("Progress", "Runner")
 WAIT_SECONDS = 0.25
 """How long the runner sleeps for news before it looks at the clock and for a stop."""
 
-COMMIT_MATCHES = 1 << 14
-"""As many matches are saved at once however little time has passed: it bounds our memory."""
+COMMIT_BYTES = 16 << 20
+"""Rows of this size are saved at once, however little time has passed: it bounds our memory."""
 
 NO_WORKER_SECONDS = 120.0
 """A run with no worker at all for this long will not get one."""
@@ -90,7 +90,7 @@ class Runner:
         self._commit_seconds = commit_seconds
         self._report = report
         self._pending: list[tuple[tuple[int, ...], Mapping[str, pl.DataFrame]]] = []
-        self._pending_matches = 0
+        self._pending_bytes = 0
         self._workers: set[str] = set()
         self._tally: pl.DataFrame | None = None
         self._matches_before = writer.info.counts.matches
@@ -154,9 +154,11 @@ class Runner:
                 self._submit(worker, blocks)
                 if groups:
                     self._pending.append((groups, result.tables))
-                    self._pending_matches += result.tables["matches"].height
+                    self._pending_bytes += sum(
+                        int(rows.estimated_size()) for rows in result.tables.values()
+                    )
                     self._withdraw(result.tables["seats"])
-                if self._pending_matches >= COMMIT_MATCHES:
+                if self._pending_bytes >= COMMIT_BYTES:
                     self._commit()
             case BlockFailed(worker=worker, block_id=block_id, reason=reason, noisy=noisy):
                 if noisy:
@@ -198,7 +200,7 @@ class Runner:
             for name in ("matches", "seats", "faults", "logs")
         }
         self._pending.clear()
-        self._pending_matches = 0
+        self._pending_bytes = 0
         seconds = self._seconds_before + time.monotonic() - self._began
         self._writer.commit(groups, tables, seconds)
         self._committed_at = time.monotonic()

@@ -14,39 +14,39 @@ import polars as pl
 from tourney.store import ranges
 from tourney.store.journal import Commit
 
-__all__ = ("FAN_IN", "SEGMENT_MATCHES", "due", "merged", "remainder")
+__all__ = ("FAN_IN", "SEGMENT_BYTES", "due", "merged", "remainder")
 
 FAN_IN = 16
 """Segments of one size that are merged into one of the next: few files, few rewrites."""
 
-SEGMENT_MATCHES = 1 << 15
-"""A segment this large is never touched again: it bounds what a merge holds in memory."""
+SEGMENT_BYTES = 1 << 20
+"""A segment this large is never touched again: it bounds a merge, which unpacks tenfold."""
 
-Write = Callable[[str, str, pl.DataFrame], None]
-"""Writes rows of a table under a segment's name."""
+Write = Callable[[str, str, pl.LazyFrame], None]
+"""Writes rows of a table, which are in order, under a segment's name."""
 
 
 def due(commits: Sequence[Commit]) -> list[Commit]:
     """Commits that should be merged now, adjacent ones together; empty while there are few."""
     sizes: dict[int, list[Commit]] = {}
     for commit in commits:
-        if commit.matches < SEGMENT_MATCHES:
+        if commit.size < SEGMENT_BYTES:
             sizes.setdefault(_size(commit), []).append(commit)
     for size in sorted(sizes):
         alike = sizes[size]
-        if len(alike) >= FAN_IN or sum(one.matches for one in alike) >= SEGMENT_MATCHES:
+        if len(alike) >= FAN_IN or sum(one.size for one in alike) >= SEGMENT_BYTES:
             return next(_bundles(alike))
     return []
 
 
 def _size(commit: Commit) -> int:
     """Sizes within a factor of sixteen are alike."""
-    return commit.matches.bit_length() // 4
+    return commit.size.bit_length() // 4
 
 
 def remainder(commits: Sequence[Commit]) -> list[list[Commit]]:
     """All small commits of a finished run, in bundles to be merged."""
-    small = [commit for commit in commits if commit.matches < SEGMENT_MATCHES]
+    small = [commit for commit in commits if commit.size < SEGMENT_BYTES]
     return [bundle for bundle in _bundles(small) if len(bundle) > 1]
 
 
@@ -54,7 +54,7 @@ def _bundles(commits: Sequence[Commit]) -> Iterator[list[Commit]]:
     bundle: list[Commit] = []
     for commit in sorted(commits, key=lambda one: one.groups[0]):
         bundle.append(commit)
-        if sum(one.matches for one in bundle) >= SEGMENT_MATCHES:
+        if sum(one.size for one in bundle) >= SEGMENT_BYTES:
             yield bundle
             bundle = []
     if bundle:
@@ -72,13 +72,23 @@ def merged(folder: Path, bundle: Sequence[Commit], tables: Sequence[str], write:
     name = f"m{bundle[0].groups[0][0]:09d}-{secrets.token_hex(4)}"
     for table in tables:
         paths = [folder / table / f"{one.segment}.parquet" for one in bundle]
-        held = [path for path in paths if path.exists()]
+        held = [pl.scan_parquet(path, glob=False) for path in paths if path.exists()]
         if held:
-            write(table, name, pl.read_parquet(held, glob=False))
+            write(table, name, _in_order(held))
     return Commit(
         segment=name,
         groups=ranges.merge(pair for one in bundle for pair in one.groups),
         matches=sum(one.matches for one in bundle),
         faults=sum(one.faults for one in bundle),
         seconds=max(one.seconds for one in bundle),
+        size=sum(one.size for one in bundle),
     )
+
+
+def _in_order(segments: list[pl.LazyFrame]) -> pl.LazyFrame:
+    """One frame in the order of the matches, by merging pairs: a stream, not a sort in memory."""
+    while len(segments) > 1:
+        pairs = zip(segments[::2], segments[1::2], strict=False)
+        rest = segments[-1:] if len(segments) % 2 else []
+        segments = [one.merge_sorted(two, "match") for one, two in pairs] + rest
+    return segments[0]

@@ -30,6 +30,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     faults: int
     seconds: float
     """Wall time of play so far, over all resumes."""
+    size: int = 0
+    """Bytes of the matches' file, for a merged segment about."""
 
 
 def append(folder: Path, commit: Commit) -> None:

@@ -27,7 +27,7 @@ SECRET_FILE = "secret.hex"  # noqa: S105 - a file's name
 PACKAGES = "packages"
 """Folder of the packed bots, each under its digest."""
 
-ROW_GROUP = 1 << 12
+ROW_GROUP = 1 << 10
 """Rows that are unpacked together: one match is opened by reading this many."""
 
 KEEP_SECONDS = 60.0
@@ -162,6 +162,7 @@ class RunWriter:
                 matches=tables["matches"].height,
                 faults=tables["faults"].height if "faults" in tables else 0,
                 seconds=seconds,
+                size=self._file("matches", segment).stat().st_size,
             )
             journal.append(self.folder, commit)
         except OSError as error:
@@ -180,19 +181,25 @@ class RunWriter:
     def _write_segment(self, table: str, segment: str, rows: pl.DataFrame) -> None:
         ordered = rows.sort([name for name in ("match", "seat") if name in rows.columns])
         stored = codec.pack(ordered) if table == "matches" else ordered
-        path = self.folder / table / f"{segment}.parquet"
+        self._write_ordered(table, segment, stored.lazy())
 
+    def _write_ordered(self, table: str, segment: str, rows: pl.LazyFrame) -> None:
         def write(temporary: Path) -> None:
-            stored.write_parquet(temporary, compression="zstd", row_group_size=ROW_GROUP)
+            rows.sink_parquet(
+                temporary, compression="zstd", row_group_size=ROW_GROUP, engine="streaming"
+            )
 
-        write_atomically(path, write)
+        write_atomically(self._file(table, segment), write)
+
+    def _file(self, table: str, segment: str) -> Path:
+        return self.folder / table / f"{segment}.parquet"
 
     def _merge(self, bundle: Sequence[journal.Commit]) -> None:
         """Let one segment stand for those of `bundle`; they stay on disk for a while."""
         if not bundle:
             return
         try:
-            new = compactor.merged(self.folder, bundle, TABLES, self._write_segment)
+            new = compactor.merged(self.folder, bundle, TABLES, self._write_ordered)
             gone = {commit.segment for commit in bundle}
             kept = [commit for commit in self.commits if commit.segment not in gone]
             journal.rewrite(self.folder, [*kept, new])
@@ -208,7 +215,7 @@ class RunWriter:
         while self._merged and self._merged[0][0] <= until:
             _, segment = self._merged.popleft()
             for table in TABLES:
-                (self.folder / table / f"{segment}.parquet").unlink(missing_ok=True)
+                self._file(table, segment).unlink(missing_ok=True)
 
     def recount(self) -> None:
         """Set the counts from the journal, the truth after a crash."""

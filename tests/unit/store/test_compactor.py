@@ -18,7 +18,7 @@ PLAYED = 40
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Merge early, so that a few commits exercise every size."""
     monkeypatch.setattr(compactor, "FAN_IN", 4)
-    monkeypatch.setattr(compactor, "SEGMENT_MATCHES", 40)
+    monkeypatch.setattr(compactor, "SEGMENT_BYTES", 100_000)
 
 
 def segments(folder: Path, table: str = "matches") -> set[str]:
@@ -123,7 +123,7 @@ def durable_steps(monkeypatch: pytest.MonkeyPatch, allowed: float) -> Callable[[
 
     monkeypatch.setattr(Path, "replace", guarded(Path.replace))
     monkeypatch.setattr(Path, "unlink", guarded(Path.unlink))
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", guarded(pl.DataFrame.write_parquet))
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", guarded(pl.LazyFrame.sink_parquet))
     monkeypatch.setattr(journal, "append_line", guarded(files.append_line))
     return lambda: steps
 

@@ -111,7 +111,7 @@ def test_a_failed_write_shows_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(pl.DataFrame, "write_parquet", full)
+        patch.setattr(pl.LazyFrame, "sink_parquet", full)
         with pytest.raises(StoreError, match="No space left"):
             writer.commit((0,), tables(0), 1.0)
     assert committed(tmp_path / "r") == []
