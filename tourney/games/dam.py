@@ -296,6 +296,9 @@ class Dam:
             return Step(again, (*events, shown))
         if len(lowest) > 1 and tie == "decider":
             if self.rules.decider == "draw":
+                # A pile too small for a card each decides nothing.
+                if len(state.discard) < len(lowest):
+                    return self._close_deal(state, tuple(lowest), events, {})
                 return Step(msgspec.structs.replace(state, phase="tie"), events)
             side = state.side or tuple(row[-1] for row in state.rows)
             return self._decided(state, dict(enumerate(side)), events)

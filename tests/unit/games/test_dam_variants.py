@@ -107,6 +107,13 @@ def test_decider_draw_takes_cards_from_a_shuffle_of_the_thrown_ones() -> None:
     assert step.events[-1].data["decider"] == ["KD", "9C"]
 
 
+def test_decider_draw_shares_when_the_thrown_cards_do_not_suffice() -> None:
+    game = Dam(DamRules(rounds=1, tie="decider", decider="draw", streak_cap="none", turn_cap=1))
+    state = play(game, position(game, TIED, ["9C", "8C"]), "draw 9C", "throw")
+    assert len(state.discard) == 1
+    assert over(game, state).ranks == (1, 1)
+
+
 def test_decider_slot8_is_played_like_a_slot_and_only_decides() -> None:
     game = Dam(DamRules(rounds=1, tie="decider", decider="slot8"))
     dealt = game.drawn(
