@@ -14,7 +14,7 @@ __all__ = ("games_digest",)
 COLUMNS = ("match", "seating", "scores", "ranks", "outcomes", "actions")
 """What a match was, without anything that depends on the clock."""
 
-WINDOW_MATCHES = 1 << 10
+WINDOW_MATCHES = 1 << 11
 """Matches in memory at a time: a run may hold more than fit."""
 
 

@@ -27,7 +27,7 @@ SECRET_FILE = "secret.hex"  # noqa: S105 - a file's name
 PACKAGES = "packages"
 """Folder of the packed bots, each under its digest."""
 
-ROW_GROUP = 1 << 10
+ROW_GROUP = 1 << 12
 """Rows that are unpacked together: one match is opened by reading this many."""
 
 KEEP_SECONDS = 60.0
