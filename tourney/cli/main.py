@@ -7,7 +7,19 @@ from typing import Annotated, NoReturn
 import typer
 
 from tourney import __version__
-from tourney.cli import check, doctor, faults, games, play, ratings, reproduce, run, serve, verify
+from tourney.cli import (
+    check,
+    compare,
+    doctor,
+    faults,
+    games,
+    play,
+    ratings,
+    reproduce,
+    run,
+    serve,
+    verify,
+)
 from tourney.errors import TourneyError
 
 __all__ = ("app", "main")
@@ -22,6 +34,7 @@ app.command()(run.run)
 app.command()(play.play)
 app.command()(check.check)
 app.command()(ratings.ratings)
+app.command()(compare.compare)
 app.command()(serve.serve)
 app.command()(doctor.doctor)
 app.command()(faults.faults)

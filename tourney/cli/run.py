@@ -89,7 +89,7 @@ def run(
         display.begin(opened.writer.info, resumed=opened.resumed)
         code = _play(prepared, opened, display)
         events = display if isinstance(display, JsonDisplay) else None
-        _finish(prepared, opened, code, _resume_line(config, out or opened.writer.folder), events)
+        _finish(opened, code, _resume_line(config, out or opened.writer.folder), events)
         if code:
             break
     raise typer.Exit(code)
@@ -143,24 +143,19 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     return TERMINATED if received and received[-1] == signal.SIGTERM else INTERRUPTED
 
 
-def _finish(
-    prepared: "Prepared", opened: "OpenRun", code: int, resume: str, events: "object | None"
-) -> None:
-    from rich.console import Console
+def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") -> None:
 
     from tourney.cli.display import JsonDisplay
-    from tourney.cli.ratings import standings_table
-    from tourney.ratings import leaderboard, tally, to_json
+    from tourney.cli.rated import of_runs
+    from tourney.cli.ratings import print_board
     from tourney.store import RunReader
 
     writer, info = opened.writer, opened.writer.info
-    tables = tally(RunReader(writer.folder).scan("seats"))
-    standings = leaderboard(tables, lower_is_better=prepared.game.info.lower_is_better)
+    reader = RunReader(writer.folder)
+    board = of_runs([reader])
     command = _command()
     serve = shlex.join([*command, "serve", str(writer.folder.parent), "--open"])
     if isinstance(events, JsonDisplay):
-        import json
-
         events.event(
             "stopped" if code else "finished",
             folder=str(writer.folder),
@@ -168,12 +163,12 @@ def _finish(
             matches=info.counts.matches,
             faults=info.counts.faults,
             seconds=round(info.seconds, 3),
-            ratings=json.loads(to_json(standings)),
+            ratings=board.lines(),
             resume=resume if code else None,
         )
         return
-    if standings:
-        Console().print(standings_table(info, standings))
+    if board.rated:
+        print_board(board, reader)
     if code:
         print(
             f"stopped at {info.counts.matches}/{info.counts.matches_total} matches, all kept\n"
@@ -185,6 +180,8 @@ def _finish(
             f"{info.counts.matches} matches in {info.seconds:.1f} s, {info.counts.faults} faults, "
             f"in {writer.folder}\ngames      sha256 {info.digest}"
         )
+        if info.stop and info.reason:
+            print(info.reason)
     for bot, reason in info.withdrawn.items():
         print(f"withdrawn: {bot} after {reason}; its later matches were not played")
     if info.noisy:

@@ -2,7 +2,7 @@
 
 from tourney.ratings.advantage import Advantage, seat_advantage
 from tourney.ratings.cycles import Transitivity, transitivity
-from tourney.ratings.duels import Duel, duel
+from tourney.ratings.duels import Duel, Outcomes, duel, pair_outcomes
 from tourney.ratings.export import to_csv, to_json
 from tourney.ratings.gain import GroupGain, group_gain
 from tourney.ratings.gates import (
@@ -15,6 +15,7 @@ from tourney.ratings.gates import (
     normalised_ratio,
     t_ratio,
 )
+from tourney.ratings.imports import from_csv, from_pgn
 from tourney.ratings.luce import LuceFit, fit_luce
 from tourney.ratings.luck import Adjusted, luck_adjusted
 from tourney.ratings.matches import Matches, arrange
@@ -52,6 +53,7 @@ __all__ = (
     "Model",
     "NeighbourEffect",
     "NeighbourVerdict",
+    "Outcomes",
     "Outlook",
     "PairStanding",
     "Rated",
@@ -69,6 +71,8 @@ __all__ = (
     "duel",
     "elo_statement",
     "fit_luce",
+    "from_csv",
+    "from_pgn",
     "gate_bounds",
     "group_gain",
     "head_to_head",
@@ -79,6 +83,7 @@ __all__ = (
     "neighbour_effects",
     "normalised_ratio",
     "outlook",
+    "pair_outcomes",
     "rate",
     "reach",
     "relative_points",

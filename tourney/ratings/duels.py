@@ -4,18 +4,18 @@ By placement it is the share of matches in which the first finished ahead, a tie
 it is half of one plus the difference of their win shares. At a table of two they are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tourney.ratings.matches import FloatArray, IntArray
+from tourney.ratings.matches import FloatArray, IntArray, Matches
 from tourney.ratings.scores import WIN_UNIT
 from tourney.ratings.sequences import GroupMean
 from tourney.ratings.sketch import HALVES, Sketch
 from tourney.ratings.spread import Model
 
-__all__ = ("Duel", "duel")
+__all__ = ("Duel", "Outcomes", "duel", "pair_outcomes")
 
 
 class Duel(NamedTuple):
@@ -59,6 +59,45 @@ def duel(sketches: Sequence[Sketch], bot: str, other: str, model: Model = "place
             taken += won.sum()
     stake = taken / matches if matches and model == "win" else 1.0
     return Duel(GroupMean(int(sums[0]), *sums[1:].tolist()), int(matches), float(stake))
+
+
+class Outcomes(NamedTuple):
+    """Groups by what the first of two bots took, from nothing to all in halves of a match."""
+
+    counts: list[int]
+    matches: int
+    """Of each group."""
+
+
+def pair_outcomes(arranged: Mapping[int, Matches], bot: str, other: str) -> Outcomes | None:
+    """How often each result of a group came: the five of a pair, the nine at tables of four.
+
+    A group's result is how often `bot` finished ahead of `other`, a tie is half. None when they
+    have no group together, or groups of different sizes.
+    """
+    counts: IntArray | None = None
+    for matches in arranged.values():
+        if bot not in matches.bots or other not in matches.bots:
+            continue
+        one, two = (matches.bots.index(name) for name in (bot, other))
+        ranks = np.zeros((2, matches.seating.shape[1]), dtype=np.int64)
+        sat = np.ones(matches.seating.shape[1], dtype=bool)
+        for row, code in zip(ranks, (one, two), strict=True):
+            mine = matches.seating == code
+            row += (matches.ranks.astype(np.int64) * mine).sum(axis=0)
+            sat &= mine.any(axis=0)
+        halves = np.add.reduceat(1 + np.sign(ranks[1] - ranks[0]), matches.starts)
+        together, sizes = sat[matches.starts], matches.sizes
+        if not together.any():
+            continue
+        size = int(sizes[together][0])
+        seen = np.bincount(halves[together], minlength=size * HALVES + 1)
+        if (sizes[together] != size).any() or (counts is not None and len(seen) != len(counts)):
+            return None
+        counts = seen if counts is None else counts + seen
+    if counts is None:
+        return None
+    return Outcomes(counts.tolist(), (len(counts) - 1) // HALVES)
 
 
 def _lead(

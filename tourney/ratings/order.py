@@ -20,6 +20,9 @@ __all__ = (
     "superiority",
 )
 
+LARGEST_MISFIT = 0.15
+"""How far the error of a difference may be from what two bars say; else bars would mislead."""
+
 BoolArray = npt.NDArray[np.bool_]
 
 LEVEL = 0.05
@@ -111,7 +114,8 @@ def quasi_variances(covariance: FloatArray) -> FloatArray | None:
     """A variance for each bot such that sums of two come close to that of their difference.
 
     So that bars in a plot can be compared with each other (Firth and de Menezes 2004): least
-    squares on the logarithms. None where a difference has no spread, or there is no difference.
+    squares on the logarithms. None where a difference has no spread, there is no difference, or
+    no bars come near enough to all of them.
     """
     bots = len(covariance)
     first, second = np.triu_indices(bots, 1)
@@ -132,5 +136,8 @@ def quasi_variances(covariance: FloatArray) -> FloatArray | None:
         return out
 
     guess = np.full(bots, np.log(wanted.mean() / 2))
-    found: FloatArray = np.exp(least_squares(misfit, guess, jac=slopes).x)
-    return found
+    found = least_squares(misfit, guess, jac=slopes)
+    if float(np.abs(found.fun).max()) > 2 * np.log(1 + LARGEST_MISFIT):
+        return None
+    bars: FloatArray = np.exp(found.x)
+    return bars

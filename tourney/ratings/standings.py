@@ -38,15 +38,17 @@ class Rated(msgspec.Struct, frozen=True, kw_only=True):
     letters: Annotated[
         str, msgspec.Meta(description="neighbours that share one are not told apart")
     ]
-    placement: Annotated[float, msgspec.Meta(description="rating by who finished ahead of whom")]
-    placement_se: Annotated[float | None, msgspec.Meta(description="its standard error")]
+    placement_rating: Annotated[
+        float, msgspec.Meta(description="rating by who finished ahead of whom")
+    ]
+    placement_rating_se: Annotated[float | None, msgspec.Meta(description="its standard error")]
     placement_rank: Annotated[int, msgspec.Meta(description="rank by placement")]
-    win: Annotated[float, msgspec.Meta(description="rating by who took the match")]
-    win_se: Annotated[float | None, msgspec.Meta(description="its standard error")]
+    win_rating: Annotated[float, msgspec.Meta(description="rating by who took the match")]
+    win_rating_se: Annotated[float | None, msgspec.Meta(description="its standard error")]
     win_rank: Annotated[int, msgspec.Meta(description="rank by wins")]
     orders_differ: Annotated[bool, msgspec.Meta(description="placement and wins rank it apart")]
     matches: Annotated[int, msgspec.Meta(description="matches played")]
-    groups: Annotated[int, msgspec.Meta(description="rotation groups of the table")]
+    table_groups: Annotated[int, msgspec.Meta(description="rotation groups of the table")]
 
 
 class _Order(NamedTuple):
@@ -97,15 +99,15 @@ def _line(number: int, table: RatingTable, headline: Model, order: _Order, bot: 
         rating_high=high,
         rating_bar=None if order.bars is None else float(ELO * np.sqrt(order.bars[bot])),
         letters=order.letters[bot],
-        placement=float(placement.ratings[bot]),
-        placement_se=_error(placement, bot),
+        placement_rating=float(placement.ratings[bot]),
+        placement_rating_se=_error(placement, bot),
         placement_rank=placement.ranks[bot],
-        win=float(win.ratings[bot]),
-        win_se=_error(win, bot),
+        win_rating=float(win.ratings[bot]),
+        win_rating_se=_error(win, bot),
         win_rank=win.ranks[bot],
         orders_differ=placement.ranks[bot] != win.ranks[bot],
         matches=table.matches[bot],
-        groups=chosen.groups,
+        table_groups=chosen.groups,
     )
 
 

@@ -49,10 +49,14 @@ class Progress(NamedTuple):
     workers: int
     tally: pl.DataFrame | None
     """Sufficient statistics of everything committed, None before the first commit."""
+    open_ended: bool = False
+    """Whether a stopping rule will end the run, and not its schedule."""
 
     @property
     def eta_seconds(self) -> float | None:
-        """Seconds left at the present rate."""
+        """Seconds left at the present rate, if that can be told."""
+        if self.open_ended:
+            return None
         return (self.matches_total - self.matches) / self.rate if self.rate > 0 else None
 
 
@@ -228,4 +232,5 @@ class Runner:
             faults=counts.faults,
             workers=len(self._workers),
             tally=self._tally,
+            open_ended=self._stop_check is not None,
         )
