@@ -21,6 +21,7 @@ from tourney.store import codec
 __all__ = ("FakeCluster", "Template")
 
 SEATS = 2
+WORDS = ("keep", "throw", "draw", "take")
 BOTS = ("a", "b", "c", "d", "e", "f")
 
 
@@ -41,7 +42,7 @@ class Template:
                 {"match": number, "group": number // SEATS, "pairing": pairing, "deal": number,
                  "rotation": number % SEATS, "seating": [one, two], "scores": scores,
                  "ranks": [1, 2], "outcomes": ["finished"] * 2, "notes": [],
-                 "actions": rng.choices(["keep", "throw", "draw", "take"], [60, 20, 12, 8], k=actions),
+                 "actions": rng.choices(WORDS, [60, 20, 12, 8], k=actions),
                  "decisions": actions, "seconds": rng.random(), "think_us": think}
             )  # fmt: skip
             seats += [

@@ -15,11 +15,14 @@ from tourney.executors.base import (
     ExecutorEvent,
     WorkerGone,
     WorkerJoined,
+    WorkerLeaving,
     WorkPlan,
 )
+from tourney.runner import loop
 from tourney.runner.loop import Runner
-from tourney.schedule.scheduler import Block, Scheduler
+from tourney.schedule.scheduler import IN_FLIGHT, Block, Scheduler
 from tourney.store import RunReader
+from tourney.store.heartbeat import seconds_since
 
 
 class FakeExecutor:
@@ -105,6 +108,56 @@ def test_a_stop_keeps_what_was_played_and_a_resume_plays_the_rest(tmp_path: Path
     assert sorted(committed(tmp_path / "r")) == sorted([*range(30), *range(30)])
     replayed = {group for block in again.submitted for group in block.groups}
     assert not replayed & first
+
+
+def test_the_folder_is_told_that_the_driver_lives(tmp_path: Path) -> None:
+    assert run(tmp_path / "r", FakeExecutor())
+    pulse = RunReader(tmp_path / "r").heartbeat
+    assert pulse is not None
+    assert seconds_since(pulse.at) < 60
+
+
+def test_the_heartbeat_counts_workers_by_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "BEAT_SECONDS", 0.0)
+
+    class TwoNodes(FakeExecutor):
+        def start(self, *_: Any) -> int:
+            self.events += [WorkerJoined("w0", "left"), WorkerJoined("w1", "right"),
+                            WorkerJoined("w2", "right"), WorkerGone("w0", "node died")]  # fmt: skip
+            return 3
+
+    assert run(tmp_path / "r", TwoNodes())
+    pulse = RunReader(tmp_path / "r").heartbeat
+    assert pulse is not None
+    assert (pulse.nodes, pulse.workers) == ({"right": 2}, 2)
+
+
+def test_a_leaving_worker_gets_no_new_block(tmp_path: Path) -> None:
+    class Drained(FakeExecutor):
+        def start(self, *_: Any) -> int:
+            self.events += [WorkerJoined("w0"), WorkerLeaving("w0"), WorkerJoined("w1")]
+            return 2
+
+        def submit(self, worker: str, block: Block) -> None:
+            super().submit(worker, block)
+            self.workers = [*getattr(self, "workers", []), worker]
+
+    executor = Drained()
+    assert run(tmp_path / "r", executor)
+    assert executor.workers.count("w0") == IN_FLIGHT
+    assert sorted(committed(tmp_path / "r")) == sorted([*range(30), *range(30)])
+
+
+def test_rows_are_saved_before_they_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "COMMIT_BYTES", 1)
+    writer = create(tmp_path / "r")
+    plan: Any = None
+    Runner(writer, FakeExecutor(), Scheduler(8, (), 0.5), 1e9, lambda _: None).run(plan, {}, 2)
+    assert len(writer.commits) == 8, "each block at once, though no time has passed"
 
 
 def test_a_block_that_never_works_ends_the_run_with_the_reason(tmp_path: Path) -> None:

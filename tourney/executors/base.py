@@ -20,6 +20,7 @@ __all__ = (
     "WorkPlan",
     "WorkerGone",
     "WorkerJoined",
+    "WorkerLeaving",
 )
 
 
@@ -62,6 +63,14 @@ class WorkerJoined(msgspec.Struct, frozen=True):
     """A worker is ready to play."""
 
     worker: str
+    node: str = ""
+    """Where it is, for people."""
+
+
+class WorkerLeaving(msgspec.Struct, frozen=True):
+    """A worker's node will go: it finishes what it holds and gets nothing more."""
+
+    worker: str
 
 
 class BlockDone(msgspec.Struct, frozen=True):
@@ -87,9 +96,11 @@ class WorkerGone(msgspec.Struct, frozen=True):
 
     worker: str
     reason: str
+    node_lost: bool = False
+    """Whether it went with its node, which says nothing about the block it played."""
 
 
-ExecutorEvent = WorkerJoined | BlockDone | BlockFailed | WorkerGone
+ExecutorEvent = WorkerJoined | BlockDone | BlockFailed | WorkerLeaving | WorkerGone
 
 
 class Executor(Protocol):

@@ -5,6 +5,7 @@ happens when somebody presses Ctrl-C.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -18,13 +19,14 @@ from tourney.executors.base import (
     ExecutorEvent,
     WorkerGone,
     WorkerJoined,
+    WorkerLeaving,
     WorkPlan,
 )
 from tourney.ratings.scores import merge, tally
 from tourney.runner.stopping import StopCheck
 from tourney.runner.withdrawal import FaultStreaks
 from tourney.schedule.scheduler import Block, Scheduler
-from tourney.store import RunReader, RunWriter
+from tourney.store import Heartbeat, RunReader, RunWriter
 
 __all__ = ("Progress", "Runner")
 
@@ -33,6 +35,9 @@ WAIT_SECONDS = 0.25
 
 COMMIT_BYTES = 16 << 20
 """Rows of this size are saved at once, however little time has passed: it bounds our memory."""
+
+BEAT_SECONDS = 3.0
+"""How often the run's folder is told that we live; far below `store.heartbeat.SILENT_SECONDS`."""
 
 NO_WORKER_SECONDS = 120.0
 """A run with no worker at all for this long will not get one."""
@@ -95,11 +100,13 @@ class Runner:
         self._report = report
         self._pending: list[tuple[tuple[int, ...], Mapping[str, pl.DataFrame]]] = []
         self._pending_bytes = 0
-        self._workers: set[str] = set()
+        self._workers: dict[str, str] = {}
+        """Workers that can play, with their nodes."""
         self._tally: pl.DataFrame | None = None
         self._matches_before = writer.info.counts.matches
         self._seconds_before = writer.info.seconds
         self._began = self._committed_at = time.monotonic()
+        self._beat_at = -BEAT_SECONDS
         self._stop_now = False
         reader = RunReader(writer.folder)
         for commit in writer.commits:
@@ -125,6 +132,7 @@ class Runner:
             SandboxUnavailable: bots cannot be confined where they would run.
             StoreError: the disk refuses; what was committed stays.
         """
+        self._beat()
         try:
             coming = self._executor.start(plan, archives, workers)
             self._writer.info.workers = coming
@@ -140,6 +148,7 @@ class Runner:
                 seen_worker = now if self._workers else seen_worker
                 if now - seen_worker > NO_WORKER_SECONDS:
                     raise WorkerLost(f"no worker came up within {NO_WORKER_SECONDS:.0f} s")
+                self._beat()
                 self._report(self._progress())
         finally:
             if self._pending:
@@ -150,8 +159,8 @@ class Runner:
 
     def _handle(self, event: ExecutorEvent) -> None:
         match event:
-            case WorkerJoined(worker=worker):
-                self._workers.add(worker)
+            case WorkerJoined(worker=worker, node=node):
+                self._workers[worker] = node
                 self._submit(worker, self._scheduler.worker_joined(worker))
             case BlockDone(worker=worker, block_id=block_id, result=result):
                 groups, blocks = self._scheduler.block_done(worker, block_id, result.seconds)
@@ -169,14 +178,19 @@ class Runner:
                     before = self._writer.info.noisy
                     self._writer.info.noisy = {**before, worker: before.get(worker, 0) + 1}
                 self._submit(worker, self._or_lost(worker, block_id, reason))
-            case WorkerGone(worker=worker, reason=reason):
-                self._workers.discard(worker)
-                try:
-                    given = self._scheduler.worker_lost(worker)
-                except RuntimeError as error:
-                    raise WorkerLost(f"{error}, the last time because of: {reason}") from error
-                for other, block in given:
-                    self._executor.submit(other, block)
+            case WorkerLeaving(worker=worker):
+                self._scheduler.worker_leaving(worker)
+            case WorkerGone():
+                self._lose(event)
+
+    def _lose(self, gone: WorkerGone) -> None:
+        self._workers.pop(gone.worker, None)
+        try:
+            given = self._scheduler.worker_lost(gone.worker, node_lost=gone.node_lost)
+        except RuntimeError as error:
+            raise WorkerLost(f"{error}, the last time because of: {gone.reason}") from error
+        for other, block in given:
+            self._executor.submit(other, block)
 
     def _withdraw(self, seats: pl.DataFrame) -> None:
         """Take out bots that fault again and again; later blocks leave them out."""
@@ -221,6 +235,20 @@ class Runner:
 
     def _add(self, fresh: pl.DataFrame) -> None:
         self._tally = fresh if self._tally is None else merge(self._tally, fresh)
+
+    def _beat(self) -> None:
+        """Tell the folder that we live, for those who look from elsewhere."""
+        moment = time.monotonic()
+        if moment - self._beat_at < BEAT_SECONDS:
+            return
+        self._beat_at = moment
+        self._writer.beat(
+            Heartbeat(
+                rate=self._progress().rate,
+                nodes=Counter(self._workers.values()),
+                blocks=self._scheduler.in_flight(),
+            )
+        )
 
     def _progress(self) -> Progress:
         counts = self._writer.info.counts

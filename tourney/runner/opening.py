@@ -21,7 +21,7 @@ from tourney.schedule.formats import make_schedule
 from tourney.schedule.groups import Schedule
 from tourney.schedule.scheduler import Scheduler
 from tourney.store import Host, RunCounts, RunInfo, RunReader, RunWriter, list_runs
-from tourney.store.writer import now
+from tourney.store.heartbeat import now
 
 __all__ = ("OpenRun", "Prepared", "open_run", "preflight", "prepare")
 

@@ -56,6 +56,7 @@ class Scheduler:
         self._at: dict[str, dict[int, Block]] = {}
         self._seconds_a_group: dict[str, float] = {}
         self._last_size: dict[str, int] = {}
+        self._leaving: set[str] = set()
         self._block_seconds = block_seconds
         self._next_id = 0
         self.withdrawn: set[str] = set()
@@ -69,8 +70,16 @@ class Scheduler:
         self._at.setdefault(worker, {})
         return self.refill(worker)
 
-    def worker_lost(self, worker: str) -> list[tuple[str, Block]]:
+    def worker_leaving(self, worker: str) -> None:
+        """A worker finishes what it holds and gets nothing more."""
+        self._leaving.add(worker)
+
+    def worker_lost(self, worker: str, *, node_lost: bool = False) -> list[tuple[str, Block]]:
         """A worker is gone: its blocks go to others.
+
+        Args:
+            worker: its name.
+            node_lost: it went with its node, so that no block of it is suspect.
 
         Returns:
             blocks for the workers that have room, by worker.
@@ -78,8 +87,10 @@ class Scheduler:
         Raises:
             RuntimeError: a block was lost `MAX_ATTEMPTS` times.
         """
-        for block in self._at.pop(worker, {}).values():
-            self._play_again(block)
+        self._leaving.discard(worker)
+        for place, block in enumerate(self._at.pop(worker, {}).values()):
+            # Only the first was in play; those that waited have done nothing yet.
+            self._play_again(block, suspect=place == 0 and not node_lost)
         return [(other, block) for other in self._at for block in self.refill(other)]
 
     def block_failed(self, worker: str, block_id: int) -> list[Block]:
@@ -90,15 +101,15 @@ class Scheduler:
         """
         block = self._at.get(worker, {}).pop(block_id, None)
         if block is not None:
-            self._play_again(block)
+            self._play_again(block, suspect=True)
         return self.refill(worker)
 
-    def _play_again(self, block: Block) -> None:
-        if block.attempt >= MAX_ATTEMPTS:
+    def _play_again(self, block: Block, *, suspect: bool) -> None:
+        if suspect and block.attempt >= MAX_ATTEMPTS:
             raise RuntimeError(
                 f"groups {block.groups[0]} to {block.groups[-1]} failed {block.attempt} times"
             )
-        self._again.append(self._block(block.groups, block.attempt + 1))
+        self._again.append(self._block(block.groups, block.attempt + suspect))
 
     def block_done(
         self, worker: str, block_id: int, seconds: float
@@ -120,7 +131,7 @@ class Scheduler:
     def refill(self, worker: str) -> list[Block]:
         """Blocks that bring the worker up to its number in flight."""
         held = self._at.get(worker)
-        if held is None or self.stopping:
+        if held is None or self.stopping or worker in self._leaving:
             return []
         given = []
         while len(held) < IN_FLIGHT:

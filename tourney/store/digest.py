@@ -1,7 +1,7 @@
 """The digest of a run's games: equal for equal games, however they were committed."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import polars as pl
@@ -18,8 +18,12 @@ WINDOW_MATCHES = 1 << 11
 """Matches in memory at a time: a run may hold more than fit."""
 
 
-def games_digest(reader: RunReader) -> str:
+def games_digest(reader: RunReader, each: Callable[[], None] = lambda: None) -> str:
     """SHA-256 over the games in order of their numbers, in hex.
+
+    Args:
+        reader: the run.
+        each: called now and then, for it may take minutes.
 
     Raises:
         StoreError: a committed file is gone.
@@ -30,6 +34,7 @@ def games_digest(reader: RunReader) -> str:
     for rows in _windows(reader):
         for row in rows.iter_rows():
             digest.update(msgspec.json.encode(row) + b"\n")
+        each()
     return digest.hexdigest()
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from tourney.errors import StoreError
 from tourney.records import frame
-from tourney.store import codec, journal, ranges
+from tourney.store import codec, heartbeat, journal, ranges
 from tourney.store.info import RunInfo
 
 __all__ = ("RunReader", "find_run", "list_runs")
@@ -37,6 +37,20 @@ class RunReader:
             ) from None
         except (OSError, msgspec.DecodeError) as error:
             raise StoreError(f"cannot read {path}: {error}") from error
+
+    @property
+    def heartbeat(self) -> heartbeat.Heartbeat | None:
+        """The last sign of life of the run's driver, None if it gave none."""
+        return heartbeat.read(self.folder)
+
+    @property
+    def silent_since(self) -> str | None:
+        """When a run that should be running was last heard of, if that is too long ago; or None."""
+        if self.info.status != "running":
+            return None
+        pulse = self.heartbeat
+        last = max(self.info.updated, pulse.at if pulse else "")
+        return last if heartbeat.seconds_since(last) > heartbeat.SILENT_SECONDS else None
 
     def commits(self) -> list[journal.Commit]:
         """What is committed; each commit names a segment, and a segment holds whole groups."""

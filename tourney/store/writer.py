@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from polars.exceptions import PolarsError
 
 from tourney.errors import StoreError
 from tourney.records import SCHEMA_VERSION, frame
-from tourney.store import codec, compactor, journal, ranges
+from tourney.store import codec, compactor, heartbeat, journal, ranges
 from tourney.store.digest import games_digest
 from tourney.store.files import write_atomically, write_bytes
 from tourney.store.info import RunInfo
@@ -33,6 +32,9 @@ ROW_GROUP = 1 << 12
 KEEP_SECONDS = 60.0
 """Merged segments stay this long for readers that began before the merge."""
 
+BEAT_SECONDS = 3.0
+"""How often a long piece of work of ours says that we live."""
+
 FEW_SEGMENTS = 4
 """A finished run with no more than these is left as it is."""
 
@@ -46,6 +48,8 @@ class RunWriter:
         self.commits = journal.read(folder)
         self._next_segment = len(self.commits)
         self._merged: deque[tuple[float, str]] = deque()
+        self._committed = ""
+        self._beat_at = time.monotonic()
 
     @classmethod
     def create(
@@ -169,6 +173,7 @@ class RunWriter:
             raise StoreError(f"cannot save results in {self.folder}: {error}") from error
         self._next_segment += 1
         self.commits.append(commit)
+        self._committed = heartbeat.now()
         counts = self.info.counts
         counts.groups += len(groups)
         counts.matches += commit.matches
@@ -240,7 +245,7 @@ class RunWriter:
                 self._merge(bundle)
         self.info.secret = self.secret().hex()
         try:
-            self.info.digest = games_digest(RunReader(self.folder))
+            self.info.digest = games_digest(RunReader(self.folder), self._beat_again)
             self.info.status = "finished"
             self.save_info()
             self._drop_merged(0.0)
@@ -248,14 +253,26 @@ class RunWriter:
         except (OSError, PolarsError) as error:
             raise StoreError(f"cannot finish the run in {self.folder}: {error}") from error
 
+    def beat(self, pulse: heartbeat.Heartbeat) -> None:
+        """Say that this run's driver lives.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        pulse.at, pulse.committed = heartbeat.now(), self._committed
+        self._beat_at = time.monotonic()
+        try:
+            heartbeat.write(self.folder, pulse)
+        except OSError as error:
+            raise StoreError(f"cannot write in {self.folder}: {error}") from error
+
+    def _beat_again(self) -> None:
+        if time.monotonic() - self._beat_at >= BEAT_SECONDS:
+            self.beat(heartbeat.Heartbeat())
+
     def save_info(self) -> None:
         """Write `run.json`."""
-        self.info.updated = now()
+        self.info.updated = heartbeat.now()
         write_bytes(
             self.folder / "run.json", msgspec.json.format(msgspec.json.encode(self.info)) + b"\n"
         )
-
-
-def now() -> str:
-    """This moment, UTC, ISO 8601 to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

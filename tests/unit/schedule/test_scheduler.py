@@ -43,7 +43,27 @@ def test_a_lost_workers_blocks_go_to_another() -> None:
     for block in kept:
         given += scheduler.block_done("w1", block.id, 0.1)[1]
     assert {b.groups for b in given} >= {b.groups for b in lost}
-    assert {b.attempt for b in given if b.groups in {x.groups for x in lost}} == {2}
+    attempts = {b.groups: b.attempt for b in given}
+    assert attempts[lost[0].groups] == 2, "it was in play, and may be the reason"
+    assert attempts[lost[1].groups] == 1, "it only waited"
+
+
+def test_a_block_that_went_down_with_its_node_is_not_suspect() -> None:
+    scheduler = Scheduler(2, (), 2.0)
+    for number in range(2 * MAX_ATTEMPTS):
+        blocks = scheduler.worker_joined(f"w{number}")
+        assert [(b.groups, b.attempt) for b in blocks] == [((0,), 1), ((1,), 1)]
+        assert scheduler.worker_lost(f"w{number}", node_lost=True) == []
+
+
+def test_a_leaving_worker_finishes_what_it_holds_and_gets_nothing_more() -> None:
+    scheduler = Scheduler(3, (), 2.0)
+    first, second = scheduler.worker_joined("w0")
+    scheduler.worker_leaving("w0")
+    assert scheduler.block_done("w0", first.id, 0.1) == ((0,), [])
+    assert scheduler.block_done("w0", second.id, 0.1) == ((1,), [])
+    assert not scheduler.over
+    assert [b.groups for b in scheduler.worker_joined("w1")] == [(2,)]
 
 
 def test_a_block_given_up_counts_nothing_when_it_comes_late() -> None:
@@ -85,9 +105,11 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.held: dict[str, dict[int, Block]] = {}
         self.finished: list[int] = []
         self.names = 0
+        self.leaving: set[str] = set()
         self.losses = 0
 
     def take(self, worker: str, blocks: list[Block]) -> None:
+        assert worker not in self.leaving or not blocks
         for block in blocks:
             self.held[worker][block.id] = block
 
@@ -114,8 +136,16 @@ class SchedulerMachine(RuleBasedStateMachine):
         worker = data.draw(st.sampled_from(sorted(self.held)))
         del self.held[worker]
         self.losses += 1
+        self.leaving.discard(worker)
         for other, block in self.scheduler.worker_lost(worker):
             self.held[other][block.id] = block
+
+    @precondition(lambda self: len(self.held) > 1)
+    @rule(data=st.data())
+    def leave(self, data: st.DataObject) -> None:
+        worker = data.draw(st.sampled_from(sorted(self.held)))
+        self.leaving.add(worker)
+        self.scheduler.worker_leaving(worker)
 
     @precondition(lambda self: self.losses == MAX_ATTEMPTS - 1)
     @rule()
