@@ -18,6 +18,7 @@ from tourney.cli import (
     reproduce,
     run,
     serve,
+    status,
     verify,
 )
 from tourney.errors import TourneyError
@@ -35,6 +36,7 @@ app.command()(play.play)
 app.command()(check.check)
 app.command()(ratings.ratings)
 app.command()(compare.compare)
+app.command()(status.status)
 app.command()(serve.serve)
 app.command()(doctor.doctor)
 app.command()(faults.faults)
