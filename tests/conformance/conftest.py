@@ -15,6 +15,17 @@ from tourney.errors import SandboxUnavailable
 from tourney.sandbox.bwrap import BwrapSandbox
 from tourney.sandbox.tiers import ROOT
 
+HEAVY = ("test_13_", "test_14_", "test_15_", "test_19_", "test_21_", "test_24_", "test_30b_")
+"""For the weaker kinds of sandbox these run apart: nothing in them depends on the kind."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the suite that everybody runs below a minute."""
+    for item in items:
+        if item.name.startswith(HEAVY) and "bwrap-" in item.name:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def cache() -> Iterator[Path]:

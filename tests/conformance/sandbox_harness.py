@@ -142,6 +142,11 @@ def command_line(pid: int) -> list[str]:
         return []
 
 
+def is_bwrap(pid: int) -> bool:
+    """Whether a process is one of bubblewrap's own."""
+    return any(Path(word).name == "bwrap" for word in command_line(pid)[:1])
+
+
 def bots_below(pid: int) -> set[int]:
     """Processes below `pid` but for the guard and the `unshare` that holds it."""
     return {

@@ -16,8 +16,8 @@ from tests.conformance.sandbox_harness import (
     HELLO,
     Rogue,
     bots_below,
-    command_line,
     died_of_memory,
+    is_bwrap,
     open_descriptors,
     send,
     watch,
@@ -174,8 +174,11 @@ def test_13_each_bot_has_its_own_number_of_processes(sandbox: BwrapSandbox) -> N
             process.kill()
         for process in crowd:
             process.wait(5)
-    # 40 less the sandbox's process 1 and the bot itself.
-    assert reports == [{"children": 38, "refused": "EAGAIN"}] * 2
+    # 40 less the sandbox's process 1 and the bot itself. Without a user namespace the count is the
+    # user's on the whole machine: one of its last holder's may still be on its way out.
+    fewest = 38 if sandbox.tier.user_namespace else 37
+    assert all(report["refused"] == "EAGAIN" for report in reports)
+    assert all(fewest <= report["children"] <= 38 for report in reports)
 
 
 def test_14_a_fork_bomb_dies_at_once(sandbox: BwrapSandbox) -> None:
@@ -384,11 +387,6 @@ def test_descriptors_and_processes_are_back_after_each_bot(sandbox: BwrapSandbox
             if name != "never-reads":
                 rogue.ask()
     assert open_descriptors() == before
-
-
-def is_bwrap(pid: int) -> bool:
-    """Whether a process is one of bubblewrap's own."""
-    return command_line(pid)[0].endswith("bwrap")
 
 
 @pytest.fixture

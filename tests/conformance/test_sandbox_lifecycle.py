@@ -136,7 +136,7 @@ def test_30b_killed_within_milliseconds_of_a_start(
 def test_30b_where_the_guard_may_not_have_a_namespace_of_its_own(
     sandbox: BwrapSandbox, launch: Launch, marker: str
 ) -> None:
-    launcher = launch("storm", marker, "16", TEST_PLAIN_GUARD="1")
+    launcher = launch("storm", marker, "12", TEST_PLAIN_GUARD="1")
     assert line(launcher, 50) == "done"
     launcher.wait(5)
     assert_nothing_left(marker)

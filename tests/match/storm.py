@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.conformance.sandbox_harness import bots_below, command_line, descendants
+from tests.conformance.sandbox_harness import bots_below, descendants, is_bwrap
 from tests.match.conftest import GAME, GOOD, PRELUDE, new_match
 from tourney.config.models import Limits
 from tourney.errors import TourneyError
@@ -175,11 +175,6 @@ def end(child: int, heard: int, whom: str) -> None:
         while select.select([heard], [], [], 0)[0]:
             os.read(heard, 4096)
         wait_for_match(heard)
-
-
-def is_bwrap(pid: int) -> bool:
-    """Whether a process is one of bubblewrap's own."""
-    return any(Path(word).name == "bwrap" for word in command_line(pid)[:1])
 
 
 def wait_for_match(heard: int) -> None:

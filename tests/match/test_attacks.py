@@ -170,6 +170,39 @@ def test_each_attack_has_its_fault_and_the_others_play_on(seat: Seat, case: Case
     assert fault.last_sent
 
 
+def test_14_a_bot_wins_no_time_by_starving_itself(seat: Seat) -> None:
+    """Its main process waits for a core that its own children hold: the clock runs on."""
+    helpers = """
+def burn():
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        pass
+
+for message in lines():
+    if message["type"] == "hello":
+        ready()
+    elif message["type"] == "act":
+        for _ in range(12):
+            if os.fork() == 0:
+                burn()
+                os._exit(0)
+        burn()
+"""
+    mine = os.sched_getaffinity(0)
+    table = seat(Limits(start_ms=3_000, idle_cpu_ms=0), good=GOOD, rogue=helpers)
+    match = new_match(0, ("good", "rogue"))
+    try:
+        # As a worker of a run: it and its bots share a core.
+        os.sched_setaffinity(0, {min(mine)})
+        list(table.play([match]))
+    finally:
+        os.sched_setaffinity(0, mine)
+    assert match.result().outcomes == ("finished", "timeout")
+    late_ms = float(match.faults[1][1].detail.split()[3])
+    # A limit of 400 ms, a tick, and our own wait for the core; the ceiling would be 2,600.
+    assert 400 <= late_ms < 1_000
+
+
 def test_21_the_log_is_cut_with_a_count(seat: Seat) -> None:
     case = CASES["21 log"]
     table = seat(Limits(start_ms=3_000, idle_cpu_ms=60_000), installed(case), good=GOOD)

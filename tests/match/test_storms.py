@@ -20,7 +20,7 @@ from tests.match.storm import write_bots
 
 MATCHES = 1_000
 KILLS = 92
-RAY_KILLS = {"driver": 4, "raylet": 1, "ray::RayWorker": 3}
+RAY_KILLS = {"driver": 5, "raylet": 1, "ray::RayWorker": 2}
 """With `KILLS` a hundred in all. Ray needs most of a minute to notice that a raylet is gone."""
 
 LEFT_S = 20.0

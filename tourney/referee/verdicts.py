@@ -33,11 +33,13 @@ def lateness(bot: LiveBot, now_ns: int) -> str:
     """What to say of a bot whose wall clock is over, empty if it is to be waited for.
 
     A machine that gave the bot no core must not lose its match: time that it was ready to run but
-    had no core is given back, up to a ceiling.
+    had no core is given back, up to a ceiling; not to a bot of several processes, which could have
+    taken the core from itself and so won time to think in the others.
     """
     cpu_ms, starved_ms = bot.used_ms()
     wall_ms = (now_ns - bot.asked_at_ns) / 1e6
-    used_ms = max(cpu_ms, wall_ms - starved_ms)
+    given_back_ms = starved_ms if bot.process.n_processes() <= 1 else 0.0
+    used_ms = max(cpu_ms, wall_ms - given_back_ms)
     if used_ms < bot.allowed_ms and now_ns < bot.ceiling_ns:
         return ""
     to = "" if bot.ready else " to hello"

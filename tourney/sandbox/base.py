@@ -72,6 +72,10 @@ class BotProcess(Protocol):
         """Memory of all its processes now plus its files in /tmp, mebibytes."""
         ...
 
+    def n_processes(self) -> int:
+        """Number of its processes at the last `memory_mb`, the sandbox's own left out."""
+        ...
+
     def tmp_files(self) -> int:
         """Number of files in its private /tmp (0 where it has none)."""
         ...

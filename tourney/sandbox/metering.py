@@ -38,6 +38,10 @@ class Meter(Protocol):
         """Memory of all its processes and its files in /tmp, mebibytes."""
         ...
 
+    def n_processes(self) -> int:
+        """Number of its processes at the last look at its memory, the sandbox's own left out."""
+        ...
+
     def tmp_files(self) -> int:
         """Number of files in its /tmp."""
         ...
@@ -144,6 +148,7 @@ class NamespaceMeter:
     def __init__(self, init: int, limit_mb: float) -> None:
         self._init = init
         self._limit_kb = limit_mb * 1024
+        self._n_processes = 1
         self._main: int | None = None
         self._proc = self._open("proc")
         self._tmp = self._open("tmp")
@@ -165,11 +170,16 @@ class NamespaceMeter:
     def memory_mb(self) -> float:
         """Memory of every process in the namespace and of the files in its /tmp."""
         folders = self._folders()
+        self._n_processes = len(folders) - 1
         used = sum(_used_kb(_read(f"{folder}/status", self._proc)) for folder in folders)
         tmp_kb = self._tmp_kb()
         if used + tmp_kb > self._limit_kb and len(folders) > 2:
             used = sum(self._exact_kb(folder) for folder in folders)
         return (used + tmp_kb) / 1024
+
+    def n_processes(self) -> int:
+        """Number of its processes at the last look at its memory, but for process 1."""
+        return self._n_processes
 
     def _folders(self) -> list[str]:
         """The folder of each process, relative to its /proc where that is open."""
@@ -217,6 +227,7 @@ class TreeMeter:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
+        self._n_processes = 1
 
     def main_pid(self) -> int | None:
         """The program's own pid."""
@@ -224,7 +235,13 @@ class TreeMeter:
 
     def memory_mb(self) -> float:
         """Memory of the program and of its descendants."""
-        return sum(_used_kb(_read(f"/proc/{pid}/status")) for pid in tree(self._pid)) / 1024
+        found = tree(self._pid)
+        self._n_processes = len(found)
+        return sum(_used_kb(_read(f"/proc/{pid}/status")) for pid in found) / 1024
+
+    def n_processes(self) -> int:
+        """Number of processes at the last look at their memory."""
+        return self._n_processes
 
     def tmp_files(self) -> int:
         """Not known: a plain program may write where it likes."""

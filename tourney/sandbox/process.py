@@ -134,6 +134,10 @@ class GuardedProcess:
         self._peak_mb = max(self._peak_mb, memory)
         return memory
 
+    def n_processes(self) -> int:
+        """Number of its processes at the last `memory_mb`, the sandbox's own left out."""
+        return self._meter.n_processes()
+
     def tmp_files(self) -> int:
         """Number of files in its private /tmp, 0 where it has none."""
         return 0 if self._status is not None else self._meter.tmp_files()
