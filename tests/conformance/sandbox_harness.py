@@ -147,12 +147,15 @@ def is_bwrap(pid: int) -> bool:
     return any(Path(word).name == "bwrap" for word in command_line(pid)[:1])
 
 
+NOT_BOTS = ("tourney.sandbox.guard", "multiprocessing.resource_tracker")
+
+
 def bots_below(pid: int) -> set[int]:
-    """Processes below `pid` but for the guard and the `unshare` that holds it."""
+    """Processes below `pid` but for the guard, the `unshare` that holds it, and Python's own."""
     return {
         child
         for child in descendants(pid)
-        if not any("tourney.sandbox.guard" in word for word in command_line(child))
+        if not any(own in word for word in command_line(child) for own in NOT_BOTS)
     }
 
 
