@@ -212,7 +212,7 @@ def test_rv_20_a_whole_deal(game: Rams) -> None:
         "9D": {"9D"},
     }
     takers, events = list[int | None](), list[Event]()
-    for card in "QH AH 4D AD 8D 3D 3S 2H 6S KD 7D 7H KC 9D JH".split():  # noqa: SIM905
+    for card in "QH AH 4D AD 8D 3D 3S 2H 6S KD 7D 7H KC 9D JH".split():
         assert legal(game, state) == forced.get(card, legal(game, state))
         assert card in legal(game, state)
         if card == "KD":
