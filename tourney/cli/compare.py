@@ -75,7 +75,7 @@ def _tested(
     size = met.matches // met.scores.groups
     ratio = _ratio(outcomes, met, claims)
     bounds = gate_bounds(*errors)
-    half = met.scores.sd * reach(met.scores.groups, errors[0] + errors[1])
+    half = met.scores.wary_sd * reach(met.scores.groups, errors[0] + errors[1])
     found: dict[str, Any] = {
         "matches": met.matches,
         "groups": met.scores.groups,

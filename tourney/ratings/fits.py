@@ -66,7 +66,8 @@ def newton(slope: Callable[[FloatArray], Slope], start: FloatArray) -> Fit:
             break
         at = at + step * min(1.0, LONGEST_STEP / max(longest, LONGEST_STEP))
         if longest < TOLERANCE:
-            return Fit(at, here.information, here.log_likelihood)
+            there = slope(at)
+            return Fit(at, there.information, there.log_likelihood)
     raise ValueError("no finite optimum: some set of bots never lost to the others")
 
 

@@ -158,9 +158,7 @@ def _neighbours(
             groups_left=None,
         )
         return verdict, math.inf
-    # Where all groups agree there is no spread, but no proof of that either: one more group that
-    # says the contrary is always conceivable.
-    sd = max(scores.sd, 0.5 / math.sqrt(scores.groups))
+    sd = scores.wary_sd
     half = sd * reach(scores.groups, error)
     low, high = scores.mean - half, scores.mean + half
     said = _verdict(scores.mean, half, margin)

@@ -1,0 +1,266 @@
+"""Confidence sequences, verdicts on neighbours and gates, against long random walks."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.unit.ratings.simulated import Array, rows_of, simulate
+from tourney.ratings import (
+    GroupMean,
+    Matches,
+    Outcomes,
+    StopRule,
+    arrange,
+    decide,
+    duel,
+    elo_statement,
+    gate_bounds,
+    normalised_ratio,
+    outlook,
+    pair_outcomes,
+    reach,
+    sketch,
+    t_ratio,
+)
+from tourney.ratings.sequences import FIRST_LOOK, groups_needed
+
+
+def ever_missed(values: Array, truth: float, error: float) -> float:
+    """Share of rows whose sequence misses the truth at any look."""
+    t = np.arange(1, values.shape[1] + 1)
+    mean = values.cumsum(axis=1) / t
+    spread = (values**2).cumsum(axis=1) - t * mean**2 + mean**2 + (1 - mean) ** 2
+    sd = np.sqrt(np.maximum(spread, 0) / (t + 1))
+    half = np.array([reach(float(n), error) if n >= FIRST_LOOK else math.inf for n in t])
+    with np.errstate(invalid="ignore"):
+        missed = np.abs(mean - truth) > sd * half
+    return float(missed[:, FIRST_LOOK - 1 :].any(axis=1).mean())
+
+
+@pytest.mark.parametrize("chances", [(0.25, 0.5, 0.25), (0.2, 0.1, 0.7), (0.5, 0.0, 0.5)])
+def test_the_sequence_misses_the_truth_in_at_most_5_percent_of_runs_looked_at_all_the_time(
+    chances: tuple[float, float, float],
+) -> None:
+    lot = np.random.default_rng(1)
+    values = lot.choice([0.0, 0.5, 1.0], size=(1000, 4000), p=chances)
+    assert ever_missed(values, chances[1] / 2 + chances[2], 0.05) <= 0.05
+
+
+def test_far_from_even_the_sequence_is_nearly_as_good() -> None:
+    lot = np.random.default_rng(1)
+    values = lot.choice([0.0, 0.5, 1.0], size=(1000, 4000), p=(0.05, 0.1, 0.85))
+    assert ever_missed(values, 0.9, 0.05) <= 0.065
+
+
+def test_looking_all_the_time_at_a_fixed_interval_would_be_wrong_in_half_of_all_runs() -> None:
+    lot = np.random.default_rng(2)
+    values = lot.choice([0.0, 1.0], size=(500, 4000))
+    t = np.arange(1, 4001)
+    z = np.abs(values.cumsum(axis=1) / t - 0.5) / (0.5 / np.sqrt(t))
+    assert (z[:, 49:] > 1.96).any(axis=1).mean() > 0.35
+
+
+def test_the_reach_by_hand_and_its_inverse() -> None:
+    # r = (-2 ln a + ln(-2 ln a) + 1) / 500 with a = 0.05; at t = 500.
+    lost = -2 * math.log(0.05)
+    r = (lost + math.log(lost) + 1) / 500
+    by_hand = math.sqrt(2 * (500 * r + 1) / (500**2 * r) * math.log(math.sqrt(500 * r + 1) / 0.05))
+    assert reach(500, 0.05) == pytest.approx(by_hand)
+    assert reach(FIRST_LOOK - 1, 0.05) == math.inf
+    for groups in (51.0, 700.0, 1e6):
+        assert groups_needed(reach(groups, 0.01), 0.01) == pytest.approx(groups, rel=1e-6)
+    assert groups_needed(10.0, 0.05) == FIRST_LOOK
+    assert groups_needed(0.0, 0.05) == math.inf
+    assert groups_needed(1e-9, 0.05) == math.inf
+
+
+def test_a_group_mean_is_that_of_its_values() -> None:
+    values = np.array([0.0, 0.5, 1.0, 1.0, 0.25])
+    mean = GroupMean(5, float(values.sum()), float((values**2).sum()))
+    assert mean.mean == pytest.approx(values.mean())
+    assert mean.sd == pytest.approx(values.std(ddof=1))
+    assert mean.wary_sd == pytest.approx(
+        math.sqrt((((values - values.mean()) ** 2).sum() + 0.55**2 + 0.45**2) / 6)
+    )
+    assert GroupMean(1, 0.5, 0.25).sd == math.inf
+
+
+def test_a_duel_is_the_mean_over_groups_in_loops() -> None:
+    matches = simulate(3, (0.5, 0.2, 0.0, -0.4), 3, 60, ties=True)
+    placement, wins = [], []
+    one, two = 1, 3
+    for group, start in enumerate(matches.starts):
+        assert group == matches.groups[group]
+        leads, won = [], []
+        for match in range(start, start + 3):
+            seated = matches.seating[:, match].tolist()
+            if one not in seated or two not in seated:
+                continue
+            ranks = matches.ranks[:, match].tolist()
+            mine, other = ranks[seated.index(one)], ranks[seated.index(two)]
+            leads.append(1.0 if mine < other else 0.5 if mine == other else 0.0)
+            share = 1 / ranks.count(1)
+            won.append((1 + share * (mine == 1) - share * (other == 1)) / 2)
+        if leads:
+            placement.append(np.mean(leads))
+            wins.append(np.mean(won))
+    sums = [sketch(matches)]
+    found = duel(sums, "bot-001", "bot-003")
+    assert found.scores == pytest.approx(
+        (len(placement), np.sum(placement), np.sum(np.square(placement)))
+    )
+    by_wins = duel(sums, "bot-001", "bot-003", "win")
+    assert by_wins.scores == pytest.approx((len(wins), np.sum(wins), np.sum(np.square(wins))))
+    back = duel(sums, "bot-003", "bot-001")
+    assert back.scores.mean == pytest.approx(1 - found.scores.mean)
+    assert back.scores.sd == pytest.approx(found.scores.sd)
+    assert 0 < by_wins.stake < 1
+    assert found.stake == 1
+    assert duel(sums, "bot-001", "nobody").scores.groups == 0
+
+
+def test_groups_of_unequal_size_have_no_score() -> None:
+    rows = rows_of(simulate(4, (0.0, 0.1), 2, 10))
+    matches = arrange(rows.filter(rows["match"] != 3), rotations=False)[2]
+    with pytest.raises(ValueError, match="unequal size"):
+        duel([sketch(matches)], "bot-000", "bot-001")
+    assert pair_outcomes({2: matches}, "bot-000", "bot-001") is None
+
+
+def test_outcomes_of_pairs_count_every_group_once() -> None:
+    matches = simulate(5, (0.3, 0.0, -0.2), 2, 90, ties=True)
+    counted = pair_outcomes({2: matches}, "bot-000", "bot-002")
+    back = pair_outcomes({2: matches}, "bot-002", "bot-000")
+    met = duel([sketch(matches)], "bot-000", "bot-002")
+    assert counted is not None
+    assert back == Outcomes(counted.counts[::-1], 2)
+    assert sum(counted.counts) == met.scores.groups
+    scores = np.linspace(0, 1, 5)
+    assert float(counted.counts @ scores) == pytest.approx(met.scores.total)
+    four = pair_outcomes({4: simulate(6, (0.1,) * 5, 4, 40)}, "bot-000", "bot-001")
+    assert four is not None
+    assert (len(four.counts), four.matches) == (9, 4)
+    assert pair_outcomes({2: matches}, "bot-000", "nobody") is None
+
+
+def test_neighbours_far_apart_are_told_apart_and_the_run_may_stop() -> None:
+    sums = [sketch(simulate(7, (1.5, 0.0, -1.5), 2, 1500))]
+    look = outlook(sums, StopRule(separated=True))
+    assert [pair.verdict for pair in look.neighbours] == ["above", "above"]
+    assert look.enough
+    assert look.matches_left == 0
+    assert look.sentence == "every neighbour is told apart"
+
+
+def test_twins_are_never_separated_but_equal_within_a_margin() -> None:
+    sums = [sketch(simulate(8, (0.0, 0.0), 2, 12_000))]
+    waiting = outlook(sums, StopRule(separated=True))
+    assert not waiting.enough
+    assert waiting.neighbours[0].verdict == "open"
+    assert "more matches to separate 1 pair of neighbours" in waiting.sentence or (
+        "no number of matches" in waiting.sentence
+    )
+    done = outlook(sums, StopRule(within=20))
+    assert done.neighbours[0].verdict == "equal"
+    assert done.enough
+
+
+def test_an_interval_rule_waits_for_every_rating() -> None:
+    few, many = (sketch(simulate(9, (0.3, 0.0, -0.3), 2, n)) for n in (300, 20_000))
+    assert not outlook([few], StopRule(interval=10)).enough
+    look = outlook([many], StopRule(interval=10))
+    assert look.enough
+    assert all(width is not None and width <= 10 for _, width in look.reaches)
+    tight = outlook([many], StopRule(interval=2))
+    assert not tight.enough
+    assert tight.matches_left is not None
+    assert tight.matches_left > 100_000
+
+
+def test_nothing_is_decided_before_the_first_look() -> None:
+    look = outlook([sketch(simulate(10, (5.0, -5.0), 2, 40))], StopRule(separated=True))
+    assert not look.enough
+    assert look.neighbours[0].verdict == "open"
+
+
+def test_a_forecast_is_about_what_it_takes() -> None:
+    """A gap of 0.25 in strength at a quarter of the way: the forecast is right within a factor."""
+    strengths = (0.125, -0.125)
+    early = outlook([sketch(simulate(11, strengths, 2, 150))], StopRule(separated=True))
+    assert early.matches_left is not None
+    needed = [
+        n
+        for n in range(100, 3000, 50)
+        if outlook([sketch(simulate(11, strengths, 2, n))], StopRule(separated=True)).enough
+    ]
+    assert needed
+    total = 300 + early.matches_left
+    assert needed[0] * 2 / 6 < total < needed[0] * 2 * 6
+
+
+def test_a_run_without_a_rule_is_never_enough_but_has_a_forecast() -> None:
+    look = outlook([sketch(simulate(12, (0.1, 0.0), 2, 100))], StopRule())
+    assert not look.enough
+    assert not StopRule().waits
+    assert look.matches_left is None or look.matches_left > 0
+
+
+def test_bots_that_hardly_met_have_an_open_verdict() -> None:
+    matches = simulate(13, (0.3, 0.0, -0.3), 2, 2)
+    look = outlook([sketch(matches)], StopRule(separated=True))
+    assert {pair.verdict for pair in look.neighbours} == {"open"}
+    assert look.sentence.endswith("no number of matches in reach would")
+
+
+def gate(strength: float, seed: int) -> tuple[str, int]:
+    """The gate of a bot so much stronger, looked at after every ten groups."""
+    matches = simulate(seed, (strength, 0.0), 2, 4000)
+    bounds = gate_bounds(0.05, 0.05)
+    ahead = np.where(matches.seating[0] == 0, 1, -1) * np.where(
+        matches.ranks[0] < matches.ranks[1], 1, -1
+    )
+    halves = np.add.reduceat(1 + ahead, matches.starts)
+    for groups in range(10, 4001, 10):
+        counts = np.bincount(halves[:groups], minlength=5).tolist()
+        said = decide(normalised_ratio(counts, 0, 40), bounds)
+        if said != "open":
+            return said, groups
+    return "open", 4000
+
+
+@pytest.mark.parametrize(("strength", "wrong"), [(0.0, "accepted"), (0.25, "rejected")])
+def test_a_gate_is_wrong_in_about_5_percent(strength: float, wrong: str) -> None:
+    said = [gate(strength, seed)[0] for seed in range(200)]
+    # Two standard errors of a proportion of 0.05 in 200; the stronger bot is at 44 normalised Elo.
+    assert said.count(wrong) / 200 <= 0.05 + 0.031
+    assert said.count("open") == 0
+
+
+def test_bounds_are_walds() -> None:
+    bounds = gate_bounds(0.05, 0.1)
+    assert bounds == pytest.approx((math.log(0.1 / 0.95), math.log(0.9 / 0.05)))
+    assert decide(0.0, bounds) == "open"
+    assert decide(bounds.upper, bounds) == "accepted"
+    assert decide(bounds.lower, bounds) == "rejected"
+
+
+def test_scores_without_spread_prove_nothing() -> None:
+    equal = GroupMean(20, 10.0, 5.0)
+    assert t_ratio(equal, 0, 10, matches=4) == 0.0
+    assert elo_statement(equal, matches=4) is None
+
+
+def test_t_and_the_exact_ratio_agree_on_groups_of_four() -> None:
+    found = pair_outcomes({4: simulate(14, (0.05, 0.0, 0.0, 0.0), 4, 3000)}, "bot-000", "bot-001")
+    assert found is not None
+    scores = np.linspace(0, 1, len(found.counts))
+    counts = np.array(found.counts)
+    mean = GroupMean(int(counts.sum()), float(counts @ scores), float(counts @ scores**2))
+    exact = normalised_ratio(found.counts, 0, 10, matches=4)
+    assert t_ratio(mean, 0, 10, matches=4) == pytest.approx(exact, rel=0.01, abs=0.01)
+
+
+def test_matches_know_their_groups() -> None:
+    matches: Matches = simulate(15, (0.0, 0.0, 0.0), 3, 4)
+    assert matches.group_of.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
