@@ -1,7 +1,9 @@
 """The command `tourney`: wires the commands together and turns our errors into exit codes."""
 
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
@@ -31,20 +33,31 @@ app = typer.Typer(
     help="Tournaments for bots that play hidden-information card games.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(run.run)
-app.command()(play.play)
-app.command()(check.check)
-app.command()(ratings.ratings)
-app.command()(compare.compare)
-app.command()(status.status)
-app.command()(serve.serve)
-app.command()(doctor.doctor)
-app.command()(faults.faults)
-app.command()(faults.explain)
-app.command()(faults.logs)
-app.command()(reproduce.reproduce)
+
+
+def _add(command: Callable[..., None]) -> None:
+    """Add a command; its help is the docstring without what only developers read."""
+    text = inspect.getdoc(command) or ""
+    app.command(help=text.partition("\n\nRaises:")[0])(command)
+
+
+for _command in (
+    run.run,
+    play.play,
+    check.check,
+    ratings.ratings,
+    compare.compare,
+    status.status,
+    serve.serve,
+    doctor.doctor,
+    faults.faults,
+    faults.explain,
+    faults.logs,
+    reproduce.reproduce,
+    verify.verify,
+):
+    _add(_command)
 app.add_typer(games.app, name="games")
-app.command()(verify.verify)
 
 
 def _show_version(value: bool) -> None:
