@@ -59,8 +59,8 @@ def _csv_row(line: int, row: dict[str, Any], head: list[str]) -> dict[str, Any]:
 def from_pgn(text: str) -> pl.DataFrame:
     """Decided and drawn games of a PGN file; unfinished ones (`*`) are left out.
 
-    Two consecutive games with sides changed and one `Round` up to its last part (as match programs
-    number a pair on one opening) are one group.
+    Games of two bots whose `Round` differs only after its last point, as match programs number the
+    games of one opening, are one group.
 
     Raises:
         ValueError: a game lacks White, Black or Result.
