@@ -147,7 +147,7 @@ def test_30b_where_the_guard_may_not_have_a_namespace_of_its_own(
 def test_30b_killed_within_milliseconds_of_a_start_many_times(
     sandbox: BwrapSandbox, launch: Launch, marker: str
 ) -> None:
-    launcher = launch("storm", marker, "1000")
+    launcher = launch("storm", marker, "500")
     assert line(launcher, 280) == "done"
     launcher.wait(5)
     assert_nothing_left(marker)

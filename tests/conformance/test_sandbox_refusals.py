@@ -247,6 +247,8 @@ def test_a_failed_build_shows_the_compilers_words(sandbox: BwrapSandbox, tmp_pat
         ("sleep 30", "took longer than 1 s"),
         ("ln -s /etc/shadow found", "is a link that leaves the package|cannot be read"),
         ("cat /etc/passwd", "No such file"),
+        ("python3 -c 'import socket; socket.socket()'", "Address family not supported"),
+        ("python3 -c 'x = bytes(range(96)) * 2**20; input()'", "used more than 64 MiB of memory"),
         ("head -c 9M /dev/zero | tr '\\\\0' x; exit 1", "exited with code 1\nxxx"),
     ],
 )
@@ -259,6 +261,9 @@ def test_a_build_has_limits_too(
 ) -> None:
     if script.startswith("sleep"):
         monkeypatch.setattr("tourney.packages.build.BUILD_WAIT_S", 1.0)
+    if "2**20" in script:
+        small = ProcessLimits(memory_mb=64, tmp_mb=16, processes=64)
+        monkeypatch.setattr("tourney.packages.build.BUILD_LIMITS", small)
     package = bot_package(
         tmp_path / "p", f'build = [["sh", "-c", "{script}"]]\nrun = ["sh", "-c", ":"]'
     )
