@@ -276,25 +276,26 @@ def standings_table(
         f"{counts.matches}/{counts.matches_total} matches"
     )
     table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("bot", overflow="fold", min_width=12)
-    times = ("ms",) if rated else ("mean ms", "max ms")
-    heads = ("win share", "mean score", "matches", "faults", *times)
+    table.add_column("bot", overflow="fold", min_width=14)
+    heads = ["win share", "mean score", "matches", "faults"]
+    heads += [] if rated else ["mean ms", "max ms"]
     for head in (*(("rating", "tied") if rated else ()), *heads):
         table.add_column(head, justify="right", no_wrap=True)
     by_bot = {line.bot: line for line in rated}
-    reaches = dict(look.reaches) if look is not None and info.stop else {}
+    # A run that waited for knowledge was looked at all the time.
+    waited = not {"pairs", "within", "interval"}.isdisjoint(info.stop)
+    reaches = dict(look.reaches) if look is not None and waited else {}
     for line in standings:
         own = by_bot.get(line.bot)
         table.add_row(
             str(line.rank) if own is None else _ranks(own),
             Text(line.bot),
-            *(() if own is None else (_rating(own, reaches.get(line.bot)), own.letters)),
+            *(() if own is None else (_rating(own, reaches), own.letters)),
             f"{line.win_share:.1%} {_plus_minus(line.win_se, 100, 1)}",
             f"{line.mean_score:.2f} {_plus_minus(line.score_se, 1, 2)}",
             str(line.matches),
             str(line.faults),
-            _ms(line.ms_mean),
-            *(() if rated else (_ms(line.ms_max),)),
+            *(() if rated else (_ms(line.ms_mean), _ms(line.ms_max))),
         )
     table.caption = Text(_caption(rated, sequence=bool(reaches)))
     table.caption_justify = "left"
@@ -317,11 +318,13 @@ def _ranks(line: "Rated") -> str:
     return "-".join(map(str, sorted(ends))) + ("≠" if line.orders_differ else "")
 
 
-def _rating(line: "Rated", reach: float | None = None) -> str:
-    if reach is None and line.rating_high is not None:
-        reach = line.rating_high - line.rating
+def _rating(line: "Rated", reaches: Mapping[str, float | None] | None = None) -> str:
     if line.bound:
         return f"{line.bound} {line.rating:.0f}"
+    if reaches:
+        reach = reaches[line.bot]
+    else:
+        reach = None if line.rating_high is None else line.rating_high - line.rating
     return f"{line.rating:.0f} {_plus_minus(reach, 1, 0)}"
 
 

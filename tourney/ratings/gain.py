@@ -19,6 +19,10 @@ from tourney.ratings.spread import Model, covariance, meat
 __all__ = ("GroupGain", "group_gain")
 
 
+LEAST_GROUPS = 50
+"""With fewer the ratio of two errors is mostly chance."""
+
+
 class GroupGain(msgspec.Struct, frozen=True, kw_only=True):
     """How much a match of a group tells, against one on a deal of its own."""
 
@@ -37,7 +41,7 @@ class GroupGain(msgspec.Struct, frozen=True, kw_only=True):
 def group_gain(table: RatingTable, model: Model = "win") -> GroupGain | None:
     """The gain of a table with one number of seats; the geometric mean over pairs of bots.
 
-    None where it cannot be told: with less than two groups, bots that never differ, or tables of
+    None where it cannot be told: with few groups, bots that never differ, or tables of
     several sizes.
     """
     if len(table.sketches) != 1:
@@ -49,7 +53,7 @@ def group_gain(table: RatingTable, model: Model = "win") -> GroupGain | None:
     for by_match in (True, False):
         spread = meat(sketch, fit.strengths, model, by_match=by_match)
         found = covariance(fit.information, spread)
-        if found is None:
+        if found is None or sketch.groups < LEAST_GROUPS:
             return None
         errors.append(differences_se(found)[upper])
     alone, grouped = errors

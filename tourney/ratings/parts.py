@@ -32,14 +32,19 @@ def bounds(ahead: FloatArray, strengths: FloatArray) -> list[Bound]:
 
     Args:
         ahead: how often each bot (row) finished ahead of each other (column).
-        strengths: fitted with a prior, to choose among parts of one size the one in the middle.
+        strengths: fitted with a prior. Among parts of one size the one linked to most bots is the
+            largest, and then the one in the middle.
     """
     count, part = connected_components(ahead > 0, directed=True, connection="strong")
     if count == 1:
         return [""] * len(ahead)
     sizes = np.bincount(part)
     far = [float(np.abs(strengths[part == label]).min()) for label in range(count)]
-    main = min(range(count), key=lambda label: (-sizes[label], far[label]))
+    linked = [
+        int((_linked(ahead.T > 0, part == label) | _linked(ahead > 0, part == label)).sum())
+        for label in range(count)
+    ]
+    main = min(range(count), key=lambda label: (-sizes[label], -linked[label], far[label]))
     # `above` can reach the main part by a chain of wins, `below` can be reached from it.
     above, below = _linked(ahead.T > 0, part == main), _linked(ahead > 0, part == main)
     words: dict[tuple[bool, bool], Bound] = {

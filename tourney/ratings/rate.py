@@ -25,6 +25,10 @@ MEAN_RATING = 1500.0
 """Where the field's mean, or the anchor, is put."""
 
 
+MOST_COINS = 1000
+"""Beyond this a power of one half is 0 anyway."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimates:
     """One model's ratings of one table."""
@@ -38,6 +42,8 @@ class Estimates:
     """Covariance of `strengths`; None with a single group."""
     groups: int
     """Clusters behind it."""
+    own_groups: tuple[int, ...]
+    """Groups in which each bot sat."""
     bounds: tuple[Bound, ...]
 
     @property
@@ -56,10 +62,18 @@ class Estimates:
 
     @property
     def superiority(self) -> FloatArray | None:
-        """Likelihood that each bot (row) is better than each other."""
+        """Likelihood that each bot (row) is better than each other.
+
+        Never nearer to certain than a coin that fell alike in every group of the one with fewer:
+        a bot that wins all of a few groups shows no spread, but proves no more than that.
+        """
         if self.spread is None:
             return None
-        return superiority(self.strengths, differences_se(self.spread), self.groups)
+        own = np.array(self.own_groups)
+        least = 0.5 ** np.minimum(np.minimum(own[:, None], own[None, :]), MOST_COINS)
+        found = superiority(self.strengths, differences_se(self.spread), self.groups)
+        capped: FloatArray = np.clip(found, least, 1 - least)
+        return capped
 
     @property
     def ranking(self) -> list[int]:
@@ -130,18 +144,20 @@ def _ahead(sketch: Sketch) -> FloatArray:
 
 
 def _table(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> RatingTable:
-    bots = sketches[0].bots
-    counts = [
-        np.bincount(s.pairings.ravel(), np.repeat(s.column("matches"), s.seats), len(bots))
-        for s in sketches
-    ]
+    played = np.sum([_of_bots(s, "matches") for s in sketches], axis=0)
     placement = _placement(sketches, anchor, prior)
     return RatingTable(
         sketches=tuple(sketches),
         placement=placement,
         win=_win(sketches, anchor, prior, placement.fit.strengths),
-        matches=tuple(int(count) for count in np.sum(counts, axis=0)),
+        matches=tuple(int(count) for count in played),
     )
+
+
+def _of_bots(sketch: Sketch, name: str) -> FloatArray:
+    """A column's sum over the pairings of each bot."""
+    values = np.repeat(sketch.column(name), sketch.seats)
+    return np.bincount(sketch.pairings.ravel(), values, len(sketch.bots)).astype(np.float64)
 
 
 def _weights(sketches: Sequence[Sketch]) -> list[float]:
@@ -165,7 +181,7 @@ def _placement(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> 
         ),
         sum(one.clusters for one in spreads),
     )
-    return _estimates("placement", bots, fit, spread, anchor, bounds(ahead, fit.strengths))
+    return _estimates("placement", sketches, fit, spread, anchor, bounds(ahead, fit.strengths))
 
 
 def _win(
@@ -184,7 +200,7 @@ def _win(
         sum(one.clusters for one in spreads),
     )
     beaten = sum((_beaten(s) for s in sketches), np.zeros((len(bots), len(bots))))
-    return _estimates("win", bots, fit, spread, anchor, bounds(beaten, fit.strengths))
+    return _estimates("win", sketches, fit, spread, anchor, bounds(beaten, fit.strengths))
 
 
 def _wins(sketch: Sketch) -> FloatArray:
@@ -202,12 +218,13 @@ def _beaten(sketch: Sketch) -> FloatArray:
 
 def _estimates(
     model: Model,
-    bots: tuple[str, ...],
+    sketches: Sequence[Sketch],
     fit: Fit,
     spread: Spread,
     anchor: str | None,
     bound: list[Bound],
 ) -> Estimates:
+    bots = sketches[0].bots
     count = len(bots)
     origin = np.full(count, 1 / count)
     if anchor in bots:
@@ -223,5 +240,8 @@ def _estimates(
         strengths=shift @ fit.strengths,
         spread=None if raw is None else shift @ raw @ shift.T,
         groups=spread.clusters,
+        own_groups=tuple(
+            int(own) for own in np.sum([_of_bots(s, "groups") for s in sketches], axis=0)
+        ),
         bounds=tuple(bound),
     )
