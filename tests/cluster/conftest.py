@@ -70,7 +70,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=30)
     deadline = time.monotonic() + END_SECONDS
-    while (left := _ours(_living() - before)) and time.monotonic() < deadline:
+    while (left := _ours(_living() - before, mark)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not left, f"processes left behind: {left}"
 
@@ -90,10 +90,23 @@ def _living() -> set[tuple[int, str]]:
     return found
 
 
-def _ours(processes: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Those that a run could have started: Ray's, the sandbox's and bots'."""
-    words = ("ray", "gcs_server", "bwrap", "bot", "tourney", "reaper", "guard")
-    return {p for p in processes if any(word in p[1] for word in words)}
+def _ours(processes: set[tuple[int, str]], mark: str) -> set[tuple[int, str]]:
+    """Those that a run of this test started: they carry its mark, or are orphans of its sandbox.
+
+    Other runs may be going on beside this test; their sandboxes have living parents.
+    """
+    found = set()
+    for pid, command in processes:
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            stat = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            continue
+        is_orphan = stat.rpartition(")")[2].split()[1] == "1"
+        of_sandbox = any(word in command for word in ("bwrap", "bot", "guard"))
+        if mark.encode() in environment or (is_orphan and of_sandbox):
+            found.add((pid, command))
+    return found
 
 
 def finish(process: subprocess.Popen[str], seconds: float = 90) -> tuple[int, str, str]:

@@ -106,7 +106,9 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
             opened.writer.finish()
         return 0
     options = prepared.loaded.config.run
-    executor = plugins.load("executors", "ray")(options.address)
+    executor = plugins.load("executors", "ray")(
+        options.address, options.min_workers, options.max_workers
+    )
     runner = Runner(
         opened.writer,
         executor,

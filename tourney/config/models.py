@@ -78,6 +78,13 @@ class RunOptions(_Table):
     workers: Annotated[
         int | Literal["auto"], Field(description="matches at the same time; auto = one a core")
     ] = "auto"
+    min_workers: Annotated[
+        int | None,
+        Field(ge=1, description="asked of a cluster that grows by itself, before it has the cores"),
+    ] = None
+    max_workers: Annotated[
+        int | None, Field(ge=1, description="at the most, however many cores a cluster has")
+    ] = None
     address: Annotated[
         str, Field(description="`local`, `auto` (a running Ray cluster) or `ray://host:10001`")
     ] = "local"

@@ -5,14 +5,20 @@ Without an address a private Ray of this run is started; its daemons die with th
 
 import contextlib
 import os
+import queue
 import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import ray
+import ray._private.state
+import ray._private.worker
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -25,6 +31,7 @@ from tourney.executors.base import (
     ExecutorEvent,
     WorkerGone,
     WorkerJoined,
+    WorkerLeaving,
     WorkPlan,
 )
 from tourney.executors.worker import TableWorker
@@ -42,31 +49,59 @@ CONNECT_SECONDS = 5.0
 
 T = TypeVar("T")
 
-MAX_REPLACEMENTS = 20
-"""Workers that may die in one run before we say that something is wrong."""
+MAX_DEATHS = 20
+"""Workers that may die in a row, without a block played, before we say that something is wrong."""
+
+LOOK_SECONDS = 2.0
+"""How often the cluster is asked for nodes that came, leave or went."""
 
 
 class RayWorker(TableWorker):
     """A table worker as a Ray actor."""
 
-    def ready(self) -> bool:
-        """Answer once the constructor has prepared everything."""
-        return True
+    def ready(self) -> tuple[str, str]:
+        """Answer once the constructor has prepared everything: the node's id and name."""
+        return ray.get_runtime_context().get_node_id(), socket.gethostname()
+
+
+@dataclass
+class _Held:
+    """What we know of a worker."""
+
+    actor: Any
+    core: int | None
+    node: str = ""
+    """Its node's id, once it is ready."""
+    blocks: int = 0
+    leaving: bool = False
 
 
 class RayExecutor:
-    """One actor a core."""
+    """One actor a core, on as many cores as there are."""
 
-    def __init__(self, address: str = "local") -> None:
-        """Play at `address`: `local`, `auto` for a running cluster, or `ray://host:10001`."""
+    def __init__(
+        self, address: str = "local", least: int | None = None, most: int | None = None
+    ) -> None:
+        """Play at `address`: `local`, `auto` for a running cluster, or `ray://host:10001`.
+
+        Args:
+            address: where.
+            least: workers to ask for even if the cluster has fewer cores yet: it may grow.
+            most: workers at the most, however many cores come.
+        """
         self.address = address
+        self._least = least or 1
+        self._most = most or sys.maxsize
+        self._fixed: int | None = None
+        self._actor_class: Any = None
         self._plan_ref: Any = None
         self._archives_ref: Any = None
-        self._actors: dict[str, Any] = {}
-        self._starting: dict[Any, str] = {}
-        self._playing: dict[Any, tuple[str, int]] = {}
+        self._workers: dict[str, _Held] = {}
+        self._arrived: queue.SimpleQueue[tuple[str, int | None, Future[Any]]] = queue.SimpleQueue()
+        self._events: list[ExecutorEvent] = []
         self._count = 0
-        self._replaced = 0
+        self._deaths = 0
+        self._looked_at = 0.0
         self._cores: list[int] | None = None
         self._reaper: subprocess.Popen[bytes] | None = None
 
@@ -77,15 +112,16 @@ class RayExecutor:
             WorkerLost: Ray cannot be started or reached.
         """
         self._connect(workers)
+        # One object for all: Ray brings it to a node once, for all workers there.
         self._plan_ref = ray.put(plan)
         self._archives_ref = ray.put(dict(archives))
-        total = int(ray.cluster_resources().get("CPU", 1))
-        wanted = workers or total
+        self._actor_class = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        self._fixed = workers
         if self.address == "local":
             self._cores = sorted(os.sched_getaffinity(0))
-        for _ in range(wanted):
-            self._start_actor()
-        return wanted
+            self._fixed = workers or int(ray.cluster_resources().get("CPU", 1))
+        self._grow()
+        return len(self._workers)
 
     def _connect(self, workers: int | None) -> None:
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -99,6 +135,9 @@ class RayExecutor:
             }
         else:
             options["address"] = self.address
+        # Ray tells of a dead worker in paragraphs on our standard output, where results go; we
+        # say it ourselves. `log_to_driver` does not cover these.
+        ray._private.worker._worker_logs_enabled = False
         try:
             ray.init(**options)
         except (RayError, ConnectionError, RuntimeError, ValueError, OSError) as error:
@@ -117,23 +156,55 @@ class RayExecutor:
         )
         os.environ[reaper.TOKEN_VARIABLE] = token
 
+    def _grow(self) -> None:
+        """Start actors for cores that have none."""
+        staying = sum(not held.leaving for held in self._workers.values())
+        for _ in range(self._wanted() - staying):
+            self._start_actor()
+
+    def _wanted(self) -> int:
+        if self._fixed is not None:
+            return self._fixed
+        leaving = self._leaving_nodes()
+        cores = sum(
+            int(node["Resources"].get("CPU", 0))
+            for node in ray.nodes()
+            if node["Alive"] and node["NodeID"] not in leaving
+        )
+        return min(max(cores, self._least), self._most)
+
+    def _leaving_nodes(self) -> set[str]:
+        """Nodes that are being drained. Ray has no public way to ask; a client cannot at all."""
+        if self.address == "local" or self.address.startswith("ray://"):
+            return set()
+        return set(ray._private.state.state.get_draining_nodes())
+
     def _start_actor(self) -> None:
         name = f"w{self._count}"
-        core = None
-        if self._cores is not None:
-            core = self._cores[self._count % len(self._cores)]
         self._count += 1
-        actor = ray.remote(num_cpus=1, max_restarts=0)(RayWorker).remote(
-            self._plan_ref, self._archives_ref, core
-        )
-        self._actors[name] = actor
-        self._starting[actor.ready.remote()] = name
+        core = self._free_core()
+        actor = self._actor_class.remote(self._plan_ref, self._archives_ref, core)
+        self._workers[name] = _Held(actor, core)
+        self._expect(actor.ready.remote(), name, None)
+
+    def _free_core(self) -> int | None:
+        """The core with the fewest workers, where we pin them."""
+        if self._cores is None:
+            return None
+        taken = [held.core for held in self._workers.values()]
+        return min(self._cores, key=taken.count)
+
+    def _expect(self, call: Any, worker: str, block_id: int | None) -> None:
+        """Have the call's end queued: asking Ray about thousands of calls at a time is slow."""
+        future: Future[Any] = call.future()
+        future.add_done_callback(lambda done: self._arrived.put((worker, block_id, done)))
 
     def submit(self, worker: str, block: Block) -> None:
         """Queue a block at an actor; one that is gone tells so as an event."""
-        actor = self._actors.get(worker)
-        if actor is not None:
-            self._playing[actor.play.remote(block)] = (worker, block.id)
+        held = self._workers.get(worker)
+        if held is not None:
+            held.blocks += 1
+            self._expect(held.actor.play.remote(block), worker, block.id)
 
     def wait(self, seconds: float) -> list[ExecutorEvent]:
         """Events that came, after at most `seconds`.
@@ -142,24 +213,50 @@ class RayExecutor:
             SandboxUnavailable: workers cannot confine bots.
             WorkerLost: workers keep dying.
         """
-        refs = [*self._starting, *self._playing]
-        if not refs:
-            return []
-        ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
-        if ready:
-            more, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
-            ready = more or ready
-        events: list[ExecutorEvent] = []
-        for ref in ready:
-            event = self._joined(ref) if ref in self._starting else self._played(ref)
-            if event is not None:
-                events.append(event)
+        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
+            self._look_at_nodes()
+        for worker, block_id, done in self._news(0.0 if self._events else seconds):
+            if worker in self._workers:
+                event = (
+                    self._joined(worker, done)
+                    if block_id is None
+                    else self._played(worker, block_id, done)
+                )
+                self._events.append(event)
+                self._retire_if_idle(worker)
+        events, self._events = self._events, []
         return events
 
-    def _joined(self, ref: Any) -> ExecutorEvent | None:
-        worker = self._starting.pop(ref)
+    def _news(self, seconds: float) -> Iterator[tuple[str, int | None, Future[Any]]]:
+        """Calls that ended: waits for the first, takes what else is there."""
+        with contextlib.suppress(queue.Empty):
+            yield self._arrived.get(timeout=seconds) if seconds else self._arrived.get_nowait()
+            while True:
+                yield self._arrived.get_nowait()
+
+    def _look_at_nodes(self) -> None:
+        """Use nodes that came; let workers on nodes that leave finish what they hold."""
+        self._looked_at = time.monotonic()
+        leaving = self._leaving_nodes()
+        for worker, held in list(self._workers.items()):
+            if held.node in leaving and not held.leaving:
+                held.leaving = True
+                self._events.append(WorkerLeaving(worker))
+                self._retire_if_idle(worker)
+        self._grow()
+
+    def _retire_if_idle(self, worker: str) -> None:
+        """End a leaving worker that has played all it held."""
+        held = self._workers.get(worker)
+        if held is not None and held.leaving and not held.blocks:
+            del self._workers[worker]
+            held.actor.close.remote()
+            held.actor.__ray_terminate__.remote()
+            self._events.append(WorkerGone(worker, "its node is leaving", node_lost=True))
+
+    def _joined(self, worker: str, done: Future[Any]) -> ExecutorEvent:
         try:
-            ray.get(ref)
+            node, host = done.result()
         except RayTaskError as error:
             raise _our_error(error) from error
         except RayActorError as error:
@@ -169,31 +266,31 @@ class RayExecutor:
             if "SandboxUnavailable" in str(error):
                 raise SandboxUnavailable(str(error)) from error
             return self._gone(worker, error)
-        return WorkerJoined(worker)
+        self._workers[worker].node = node
+        return WorkerJoined(worker, host)
 
-    def _played(self, ref: Any) -> ExecutorEvent | None:
-        if ref not in self._playing:
-            return None
-        worker, block_id = self._playing.pop(ref)
+    def _played(self, worker: str, block_id: int, done: Future[Any]) -> ExecutorEvent:
+        self._workers[worker].blocks -= 1
         try:
-            result: BlockResult = ray.get(ref)
+            result: BlockResult = done.result()
         except RayTaskError as error:
             cause = _our_error(error)
             return BlockFailed(worker, block_id, str(cause), isinstance(cause, NodeNoisy))
         except RayError as error:
             return self._gone(worker, error)
+        self._deaths = 0
         return BlockDone(worker, block_id, result)
 
-    def _gone(self, worker: str, error: Exception) -> ExecutorEvent | None:
+    def _gone(self, worker: str, error: Exception) -> ExecutorEvent:
         """Replace a dead actor; its other calls fail with it and are not news."""
-        if self._actors.pop(worker, None) is None:
-            return None
-        self._playing = {ref: at for ref, at in self._playing.items() if at[0] != worker}
-        self._replaced += 1
-        if self._replaced > MAX_REPLACEMENTS:
-            raise WorkerLost(f"{self._replaced} workers died, the last one of: {error}")
-        self._start_actor()
-        return WorkerGone(worker, str(error).splitlines()[0])
+        held = self._workers.pop(worker)
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+        node_lost = held.leaving or (bool(held.node) and held.node not in alive)
+        self._deaths += not node_lost
+        if self._deaths > MAX_DEATHS:
+            raise WorkerLost(f"{self._deaths} workers died in a row, the last one of: {error}")
+        self._grow()
+        return WorkerGone(worker, str(error).splitlines()[0], node_lost)
 
     def close(self) -> None:
         """Let workers end their bots, then end them, and Ray where it is ours."""
@@ -209,12 +306,13 @@ class RayExecutor:
     def _end_actors(self) -> None:
         with contextlib.suppress(RayError, GetTimeoutError):
             ray.get(
-                [actor.close.remote() for actor in self._actors.values()], timeout=CLOSE_SECONDS
+                [held.actor.close.remote() for held in self._workers.values()],
+                timeout=CLOSE_SECONDS,
             )
-        for actor in self._actors.values():
+        for held in self._workers.values():
             with contextlib.suppress(RayError, ValueError):
-                ray.kill(actor)
-        self._actors.clear()
+                ray.kill(held.actor)
+        self._workers.clear()
 
 
 def _our_error(error: RayTaskError) -> TourneyError:
