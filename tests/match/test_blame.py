@@ -1,8 +1,8 @@
 """A fault never pays, and the platform's failures are nobody's."""
 
 import statistics
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,28 +60,37 @@ def test_a_fault_leaves_the_third_seat_a_real_match() -> None:
     assert faulty.result().ranks[0] == 3
 
 
-class Slow:
-    """A process whose echo never comes."""
-
-    def __init__(self, process: Any) -> None:
-        self._process = process
-        self.stdin = process.stdin
-        self.stdout = process.stderr
-
-
 def test_a_late_canary_says_that_the_node_is_noisy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     canary = Canary(NoSandbox(), tmp_path, 1_000)
+    monkeypatch.setattr("tourney.executors.canary.ASK_SECONDS", 0.0)
     try:
         canary.ask()
         assert canary.slowest_ms < 5_000
-        monkeypatch.setattr("tourney.executors.canary.ASK_SECONDS", 0.0)
-        monkeypatch.setattr("tourney.executors.canary.GIVE_UP_SECONDS", 0.7)
-        process = canary._process
-        canary._process = Slow(process)  # type: ignore[assignment]
+        monkeypatch.setattr(canary, "_bound_ms", 0.0)
         with pytest.raises(NodeNoisy, match="too busy for a fair clock"):
             canary.ask()
-        canary._process = process
+    finally:
+        canary.close()
+
+
+def test_a_killed_canary_is_nobodys_fault_and_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canary = Canary(NoSandbox(), tmp_path, 10_000)
+    monkeypatch.setattr("tourney.executors.canary.ASK_SECONDS", 0.0)
+    try:
+        canary.ask()
+        canary._process.kill()
+        deadline = time.monotonic() + 10
+        noisy = False
+        while not noisy and time.monotonic() < deadline:
+            try:
+                canary.ask()
+            except NodeNoisy as error:
+                noisy = "gave no answer" in str(error)
+        assert noisy
+        canary.ask()
     finally:
         canary.close()

@@ -14,6 +14,9 @@ LINE_MAX_BYTES = 64 * 1024
 SHOWN_MAX_CHARS = 2_000
 """How much of a line is kept as evidence."""
 
+REASON_MAX_CHARS = 300
+"""The decoder's own words quote the bad value, which may be as long as a line."""
+
 _encoder = msgspec.json.Encoder()
 _ready = msgspec.json.Decoder(Ready)
 _answer = msgspec.json.Decoder(Answer)
@@ -52,7 +55,8 @@ def _decode(decoder: msgspec.json.Decoder[T], line: bytes, wanted: str) -> T:
     try:
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise BadMessage(f"expected {wanted}, got {shown(line, 200)!r}: {error}") from None
+        reason = str(error)[:REASON_MAX_CHARS]
+        raise BadMessage(f"expected {wanted}, got {shown(line, 200)!r}: {reason}") from None
 
 
 def shown(line: bytes, limit: int = SHOWN_MAX_CHARS) -> str:
