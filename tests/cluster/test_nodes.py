@@ -1,0 +1,100 @@
+"""A real Ray cluster of several nodes on this machine: nodes come, leave in order, or vanish."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from ray.cluster_utils import Cluster
+
+from tests.cluster.conftest import Start, finish
+from tests.cluster.test_ray_runs import digest
+from tourney.store import RunReader
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 60.0
+"""Nothing here takes so long unless it never comes."""
+
+DEALS = 250
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """A head with one core; its processes end with the test."""
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    yield made
+    made.shutdown()
+
+
+def wait_until(true: Callable[[], bool], process: subprocess.Popen[str]) -> float:
+    """Seconds until it is so."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < SECONDS:
+        assert process.poll() is None, process.communicate()[1]
+        if true():
+            return time.monotonic() - begin
+        time.sleep(0.2)
+    raise AssertionError(f"not within {SECONDS:.0f} s")
+
+
+def workers(folder: Path) -> int:
+    pulse = RunReader(folder).heartbeat if (folder / "run.json").exists() else None
+    return pulse.workers if pulse else 0
+
+
+def drain(cluster: Cluster, node_id: str) -> None:
+    """As an autoscaler does before it takes a node away."""
+    subprocess.run(
+        [Path(sys.executable).with_name("ray"), "drain-node", "--address", cluster.address,
+         "--node-id", node_id, "--reason", "DRAIN_NODE_REASON_PREEMPTION",
+         "--reason-message", "test", "--deadline-remaining-seconds", "600"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def arguments(config: Path, out: Path) -> tuple[str | Path, ...]:
+    small = ("--set", f"tournament.deals={DEALS}", "--set", "run.block_seconds=0.3")
+    return ("run", config, "--out", out, *small)
+
+
+def test_nodes_come_leave_and_vanish_and_the_games_are_the_same(
+    cluster: Cluster, config: Path, tmp_path: Path, start: Start
+) -> None:
+    unset = config.read_text().replace("workers = 2", "")
+    config.write_text(unset)
+    out = tmp_path / "r"
+    process = start(*arguments(config, out), "--address", cluster.address)
+    wait_until(lambda: workers(out) == 1, process)
+    second = cluster.add_node(num_cpus=1)
+    came = wait_until(lambda: workers(out) == 2, process)
+    drain(cluster, second.node_id)
+    left = wait_until(lambda: workers(out) == 1, process)
+    third = cluster.add_node(num_cpus=1)
+    wait_until(lambda: workers(out) == 2, process)
+    cluster.remove_node(third, allow_graceful=False)
+    code, printed, err = finish(process, 120)
+    assert code == 0, err
+    print(f"\na new node played after {came:.1f} s, a drained one was free after {left:.1f} s")
+    for chatter in ("worker died", "raylet", "(autoscaler"):
+        assert chatter not in printed + err, "only our own words reach the user"
+    code, _, err = finish(
+        start(*arguments(config, tmp_path / "whole"), "--address", cluster.address)
+    )
+    assert code == 0, err
+    assert digest(out) == digest(tmp_path / "whole")
+
+
+def test_no_more_workers_than_allowed(
+    cluster: Cluster, config: Path, tmp_path: Path, start: Start
+) -> None:
+    config.write_text(config.read_text().replace("workers = 2", "max_workers = 1"))
+    cluster.add_node(num_cpus=1)
+    out = tmp_path / "r"
+    process = start(*arguments(config, out), "--address", cluster.address)
+    wait_until(lambda: workers(out) == 1, process)
+    code, _, err = finish(process, 120)
+    assert code == 0, err
+    assert RunReader(out).info.workers == 1
