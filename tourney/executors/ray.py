@@ -10,6 +10,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -38,6 +39,9 @@ from tourney.executors.worker import TableWorker
 from tourney.schedule.scheduler import Block
 
 __all__ = ("RayExecutor", "on_every_node")
+
+SHORT_FOLDER = "/tmp"  # noqa: S108 - a folder made by mkdtemp inside it
+"""A socket's path has at most 107 characters, and Ray needs most of them."""
 
 CLOSE_SECONDS = 5.0
 """How long workers get to end their bots before they are killed."""
@@ -126,8 +130,11 @@ class RayExecutor:
     def _connect(self, workers: int | None) -> None:
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if self.address == "local":
-            self._start_reaper()
+            # Short and of our own: Ray's sockets have long names, and its sessions pile up.
+            folder = tempfile.mkdtemp(prefix="tourney-ray-", dir=SHORT_FOLDER)
+            self._start_reaper(folder)
             options |= {
+                "_temp_dir": folder,
                 "address": "local",
                 "include_dashboard": False,
                 "num_cpus": workers or os.cpu_count() or 1,
@@ -146,11 +153,14 @@ class RayExecutor:
                 "start it with `ray start --head`, or leave --address out to play on this machine"
             ) from error
 
-    def _start_reaper(self) -> None:
-        """Ray's processes inherit a token, by which they are found even if we are killed."""
+    def _start_reaper(self, folder: str) -> None:
+        """Ray's processes inherit a token, by which they are found even if we are killed.
+
+        `folder` holds Ray's session; it goes with them.
+        """
         token = secrets.token_hex(16)
         self._reaper = subprocess.Popen(
-            [sys.executable, "-I", "-S", reaper.__file__, token],
+            [sys.executable, "-I", "-S", reaper.__file__, token, folder],
             stdin=subprocess.PIPE,
             start_new_session=True,
         )

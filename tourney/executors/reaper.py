@@ -3,12 +3,14 @@
 Runs as a program of its own, with the standard library only. While the runner lives it remembers
 which processes descend from it. At the end of its standard input, which comes when the runner
 closes it or dies, it kills those that are left, and every process that carries the run's token in
-its environment. Ray's agents would otherwise outlive a killed runner by a minute.
+its environment. Ray's agents would otherwise outlive a killed runner by a minute. Last it removes
+the session's folder.
 """
 
 import contextlib
 import os
 import select
+import shutil
 import signal
 import sys
 import time
@@ -92,7 +94,7 @@ def sweep(known: set[Born], token: str) -> None:
 
 def main() -> None:
     """Remember descendants until the end of standard input, then sweep."""
-    runner, token = os.getppid(), sys.argv[1]
+    runner, token, folder = os.getppid(), sys.argv[1], sys.argv[2]
     known: set[Born] = set()
     while True:
         if select.select([0], [], [], LOOK_SECONDS)[0] and not os.read(0, 4096):
@@ -100,6 +102,7 @@ def main() -> None:
         if os.getppid() == runner:
             known |= descendants(runner)
     sweep(known, token)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
