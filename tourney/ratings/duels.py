@@ -127,11 +127,11 @@ def _lead(
 
 def _places(pairings: IntArray, first: int, second: int) -> list[tuple[IntArray, int, int]]:
     """Rows in which both bots sit, by their places."""
-    seats = pairings.shape[1]
+    seats = len(pairings)
     out = []
     for i in range(seats):
         for j in range(i + 1, seats):
-            rows = np.flatnonzero((pairings[:, i] == first) & (pairings[:, j] == second))
+            rows = np.flatnonzero((pairings[i] == first) & (pairings[j] == second))
             if len(rows):
                 out.append((rows, i, j))
     return out

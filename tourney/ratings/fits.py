@@ -10,6 +10,7 @@ information, never the spread of the evidence, and keeps every strength finite.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -92,10 +93,13 @@ def fit_pairs(ahead: FloatArray, *, prior: float = PRIOR) -> Fit:
 
 
 def expected_wins(pairings: IntArray, strengths: FloatArray) -> FloatArray:
-    """Chance of each bot of each pairing to take a match of it."""
-    t = strengths[pairings]
-    odds = np.exp(t - t.max(axis=1, keepdims=True))
-    chances: FloatArray = odds / odds.sum(axis=1, keepdims=True)
+    """Chance of each bot of each pairing to take a match of it, place by pairing."""
+    # Only ratios count: below the best of all bots nothing can overflow.
+    odds = np.exp(strengths - strengths.max())[pairings]
+    total = odds[0].copy()
+    for row in odds[1:]:
+        total += row
+    chances: FloatArray = odds / total
     return chances
 
 
@@ -109,7 +113,7 @@ def fit_winners(
     """Strengths from the matches that each pairing played and the wins that each bot took.
 
     Args:
-        played: for each number of seats the pairings, as bots, and how many matches each played.
+        played: for each number of seats the pairings, place by pairing, and their matches.
         wins: of each bot, over all pairings; a tie for first is split.
         prior: phantom matches.
         start: a guess, which saves steps.
@@ -124,15 +128,20 @@ def fit_winners(
         together = np.zeros((bots, bots))
         for pairings, matches in played:
             chances = expected_wins(pairings, t)
-            p = matches[:, None] * chances
+            p = matches * chances
             expected += np.bincount(pairings.ravel(), weights=p.ravel(), minlength=bots)
             # log of the sum over a pairing, from the chance of its first bot.
-            likelihood -= float(matches @ (t[pairings[:, 0]] - np.log(chances[:, 0])))
-            together += scatter(pairings, p[:, :, None] * chances[:, None, :], bots)
+            likelihood -= float(matches @ (t[pairings[0]] - np.log(chances[0])))
+            together += scatter(pairings, partial(_product, p, chances), bots)
         information = np.diag(expected) - together
         return _with_prior(Slope(likelihood, wins - expected, information), t, prior)
 
     return newton(slope, np.zeros(bots) if start is None else start)
+
+
+def _product(left: FloatArray, right: FloatArray, i: int, j: int) -> FloatArray:
+    product: FloatArray = left[i] * right[j]
+    return product
 
 
 def _with_prior(slope: Slope, t: FloatArray, prior: float) -> Slope:
@@ -146,12 +155,26 @@ def _with_prior(slope: Slope, t: FloatArray, prior: float) -> Slope:
     )
 
 
-def scatter(pairings: IntArray, squares: FloatArray, bots: int) -> FloatArray:
-    """Sum of small matrices, one a pairing, at the places of its bots."""
+def scatter(
+    pairings: IntArray,
+    entry: Callable[[int, int], FloatArray],
+    bots: int,
+    *,
+    symmetric: bool = True,
+) -> FloatArray:
+    """Sum over pairings of a small matrix each, at the places of its bots.
+
+    Args:
+        pairings: the bots, place by pairing; they rise within a pairing.
+        entry: the matrices' entries for two places, one a pairing.
+        bots: size of the sum.
+        symmetric: whether the entries are, so that half of them will do.
+    """
     out = np.zeros(bots * bots)
-    seats = pairings.shape[1]
+    seats = len(pairings)
     for i in range(seats):
-        for j in range(seats):
-            place = pairings[:, i] * bots + pairings[:, j]
-            out += np.bincount(place, weights=squares[:, i, j], minlength=bots * bots)
-    return out.reshape(bots, bots)
+        for j in range(i if symmetric else 0, seats):
+            place = pairings[i] * bots + pairings[j]
+            out += np.bincount(place, weights=entry(i, j), minlength=bots * bots)
+    square = out.reshape(bots, bots)
+    return square + np.triu(square, 1).T if symmetric else square

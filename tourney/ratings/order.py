@@ -122,6 +122,9 @@ def quasi_variances(covariance: FloatArray) -> FloatArray | None:
     wanted = differences_se(covariance)[first, second] ** 2
     if bots < 2 or wanted.min() <= 0:
         return None
+    if bots == 2:
+        # One difference does not tell two bars apart.
+        return np.full(2, wanted[0] / 2)
     rows = np.arange(len(first))
 
     def misfit(q: FloatArray) -> FloatArray:
@@ -136,7 +139,7 @@ def quasi_variances(covariance: FloatArray) -> FloatArray | None:
         return out
 
     guess = np.full(bots, np.log(wanted.mean() / 2))
-    found = least_squares(misfit, guess, jac=slopes)
+    found = least_squares(misfit, guess, jac=slopes, method="lm")
     if float(np.abs(found.fun).max()) > 2 * np.log(1 + LARGEST_MISFIT):
         return None
     bars: FloatArray = np.exp(found.x)

@@ -140,7 +140,7 @@ def rate(*sketches: Sketch, anchor: str | None = None, prior: float = 1.0) -> li
 
 
 def _ahead(sketch: Sketch) -> FloatArray:
-    return scatter(sketch.pairings, sketch.ahead(), len(sketch.bots))
+    return scatter(sketch.pairings, sketch.ahead, len(sketch.bots), symmetric=False)
 
 
 def _table(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> RatingTable:
@@ -156,7 +156,7 @@ def _table(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> Rati
 
 def _of_bots(sketch: Sketch, name: str) -> FloatArray:
     """A column's sum over the pairings of each bot."""
-    values = np.repeat(sketch.column(name), sketch.seats)
+    values = np.tile(sketch.column(name), sketch.seats)
     return np.bincount(sketch.pairings.ravel(), values, len(sketch.bots)).astype(np.float64)
 
 
@@ -211,9 +211,13 @@ def _wins(sketch: Sketch) -> FloatArray:
 def _beaten(sketch: Sketch) -> FloatArray:
     """Wins of each bot (row) in matches in which each other sat and did not win alone."""
     gained = sketch.vector("win")
-    squares = np.repeat(gained[:, :, None], sketch.seats, axis=2)
-    squares[:, np.arange(sketch.seats), np.arange(sketch.seats)] = 0.0
-    return scatter(sketch.pairings, squares, len(sketch.bots))
+    zero = np.zeros(sketch.rows.height)
+    return scatter(
+        sketch.pairings,
+        lambda i, j: gained[i] if i != j else zero,
+        len(sketch.bots),
+        symmetric=False,
+    )
 
 
 def _estimates(

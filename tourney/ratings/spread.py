@@ -45,22 +45,30 @@ def meat(sketch: Sketch, strengths: FloatArray, model: Model, *, by_match: bool 
     """
     name, unit = _COLUMN[model]
     pairings = sketch.pairings
-    if model == "win":
-        expected = expected_wins(pairings, strengths)
-    else:
-        t = strengths[pairings]
-        expected = expit(t[:, :, None] - t[:, None, :]).sum(axis=2) - 0.5
-    if by_match:
-        squares, cross = sketch.square(f"{name}_match"), sketch.vector(name)
-        weights, clusters = sketch.column("matches"), sketch.matches
-    else:
-        squares, cross = sketch.square(f"{name}_sq"), sketch.vector(f"{name}_m")
-        weights, clusters = sketch.column("matches_sq"), sketch.groups
-    squares /= unit * unit
-    mixed = (cross / unit)[:, :, None] * expected[:, None, :]
-    squares -= mixed + mixed.transpose(0, 2, 1)
-    squares += (weights[:, None] * expected)[:, :, None] * expected[:, None, :]
-    return Spread(scatter(pairings, squares, len(strengths)), clusters)
+    expected = expected_wins(pairings, strengths) if model == "win" else _beaten(sketch, strengths)
+    kind = "match" if by_match else "sq"
+    cross = sketch.vector(name if by_match else f"{name}_m") / unit
+    weights = sketch.column("matches" if by_match else "matches_sq")
+
+    def entry(i: int, j: int) -> FloatArray:
+        square = sketch.column(f"{name}_{kind}_{i}_{j}") / unit**2
+        square -= cross[i] * expected[j] + expected[i] * cross[j]
+        square += weights * expected[i] * expected[j]
+        return square
+
+    clusters = sketch.matches if by_match else sketch.groups
+    return Spread(scatter(pairings, entry, len(strengths)), clusters)
+
+
+def _beaten(sketch: Sketch, strengths: FloatArray) -> FloatArray:
+    """How many others each bot of each pairing is expected to finish ahead of."""
+    pairings, odds = sketch.pairings, expit(strengths[:, None] - strengths[None, :])
+    expected = np.zeros(pairings.shape)
+    for i in range(sketch.seats):
+        for j in range(sketch.seats):
+            if i != j:
+                expected[i] += odds[pairings[i], pairings[j]]
+    return expected
 
 
 def covariance(information: FloatArray, spread: Spread) -> FloatArray | None:

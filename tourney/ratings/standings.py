@@ -57,24 +57,33 @@ class _Order(NamedTuple):
     ranges: list[tuple[int, int]]
     letters: list[str]
     bars: FloatArray | None
+    placement_ranks: list[int]
+    win_ranks: list[int]
 
 
 def standings(tables: Sequence[RatingTable], *, headline: Model = "win") -> list[Rated]:
     """A line a bot: table by table, best first by the headline."""
     lines = []
     for number, table in enumerate(tables, 1):
-        order = _order(table.by(headline))
+        order = _order(table, headline)
         lines += [_line(number, table, headline, order, bot) for bot in table.by(headline).ranking]
     return lines
 
 
-def _order(estimates: Estimates) -> _Order:
+def _order(table: RatingTable, headline: Model) -> _Order:
+    estimates = table.by(headline)
     superior, count = estimates.superiority, len(estimates.bots)
     if superior is None or estimates.spread is None:
         better, bars = np.zeros((count, count), dtype=bool), None
     else:
         better, bars = significant(superior), quasi_variances(estimates.spread)
-    return _Order(rank_ranges(better), letters(better, estimates.ranking), bars)
+    return _Order(
+        ranges=rank_ranges(better),
+        letters=letters(better, estimates.ranking),
+        bars=bars,
+        placement_ranks=table.placement.ranks,
+        win_ranks=table.win.ranks,
+    )
 
 
 def _line(number: int, table: RatingTable, headline: Model, order: _Order, bot: int) -> Rated:
@@ -86,9 +95,10 @@ def _line(number: int, table: RatingTable, headline: Model, order: _Order, bot: 
         reach = error * float(stdtrit(chosen.groups - 1, (1 + CONFIDENCE) / 2))
         low, high = rating - reach, rating + reach
     best, worst = order.ranges[bot]
+    by_place, by_wins = order.placement_ranks[bot], order.win_ranks[bot]
     return Rated(
         table=number,
-        rank=chosen.ranks[bot],
+        rank=by_wins if headline == "win" else by_place,
         rank_best=best,
         rank_worst=worst,
         bot=table.bots[bot],
@@ -101,11 +111,11 @@ def _line(number: int, table: RatingTable, headline: Model, order: _Order, bot: 
         letters=order.letters[bot],
         placement_rating=float(placement.ratings[bot]),
         placement_rating_se=_error(placement, bot),
-        placement_rank=placement.ranks[bot],
+        placement_rank=by_place,
         win_rating=float(win.ratings[bot]),
         win_rating_se=_error(win, bot),
-        win_rank=win.ranks[bot],
-        orders_differ=placement.ranks[bot] != win.ranks[bot],
+        win_rank=by_wins,
+        orders_differ=by_place != by_wins,
         matches=table.matches[bot],
         table_groups=chosen.groups,
     )
