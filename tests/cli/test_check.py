@@ -77,3 +77,18 @@ def test_a_folder_without_a_manifest(tmp_path: Path) -> None:
     code, found = findings(tmp_path)
     assert code == 1
     assert "bot.toml" in found["manifest"][1]
+
+
+def test_what_the_compiler_says_is_kept_and_shown(tmp_path: Path) -> None:
+    program = """#warning look at me
+#include <stdio.h>
+int main(void) { char line[65536];
+  puts("{\\"type\\":\\"ready\\"}"); fflush(stdout);
+  while (fgets(line, sizeof line, stdin)) { }
+  return 0; }
+"""
+    manifest = 'run = ["./bot"]\nbuild = [["cc", "-o", "bot", "bot.c"]]'
+    path = bot(tmp_path, "warns", manifest, bot__c=program)
+    shown = tourney("check", path, "--matches", "1", "--move-ms", "200").stdout
+    assert "$ cc -o bot bot.c" in shown
+    assert "look at me" in shown

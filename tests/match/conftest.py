@@ -48,12 +48,16 @@ for message in lines():
 """
 
 
-def new_match(number: int, seating: tuple[str, ...]) -> Match:
+def new_match(number: int, seating: tuple[str, ...], move_ms: int = 400) -> Match:
     spec = MatchSpec(
         match=number, group=number, pairing=seating, deal=number, rotation=0, seating=seating
     )
     return Match(
-        spec, GAME, Deals(group_key(b"t", str(number))), seeds=[1] * len(seating), move_ms=400
+        spec,
+        GAME,
+        Deals(group_key(b"t", str(number))),
+        seeds=[1] * len(seating),
+        move_ms=move_ms,
     )
 
 
@@ -65,7 +69,13 @@ def make_table(tmp_path: Path) -> Iterator[TableMaker]:
     """Make a table of bots given as the bodies of Python programs; closed at the end."""
     tables: list[Table] = []
 
-    def make(sandbox: Any = None, memory_mb: int = 256, **bodies: str) -> Table:
+    def make(
+        sandbox: Any = None,
+        memory_mb: int = 256,
+        cpu_seconds: int | None = None,
+        move_ms: int = 400,
+        **bodies: str,
+    ) -> Table:
         specs = {}
         for name, body in bodies.items():
             folder = tmp_path / name
@@ -76,12 +86,12 @@ def make_table(tmp_path: Path) -> Iterator[TableMaker]:
                 folder=folder,
                 command=["python3", "bot.py"],
                 options={},
-                limits=ProcessLimits(memory_mb=memory_mb),
+                limits=ProcessLimits(memory_mb=memory_mb, cpu_seconds=cpu_seconds),
             )
         hello = Hello(
             protocol=1, game="dam", rules=msgspec.to_builtins(GAME.rules), limits={}, options={}
         )
-        limits = Limits(start_ms=5_000, move_ms=400, idle_cpu_ms=500)
+        limits = Limits(start_ms=5_000, move_ms=move_ms, idle_cpu_ms=500)
         table = Table(sandbox or NoSandbox(), specs, hello, limits)
         tables.append(table)
         return table

@@ -194,6 +194,15 @@ def test_a_bot_that_eats_memory_is_stopped(make_table: TableMaker) -> None:
     assert match.result().outcomes[1] == "memory_limit"
 
 
+def test_cpu_over_a_life_is_limited_where_the_config_says_so(make_table: TableMaker) -> None:
+    burns = at_third_act("while True:\n    pass")
+    table = make_table(cpu_seconds=1, move_ms=5_000, good=GOOD, rogue=burns)
+    match = new_match(0, ("good", "rogue"), move_ms=5_000)
+    list(table.play([match]))
+    assert match.result().outcomes[1] == "cpu_limit"
+    assert "s of CPU; the limit is 1" in match.faults[1][1].detail
+
+
 def test_a_bot_that_never_reads_cannot_hold_the_table(make_table: TableMaker) -> None:
     deaf = "sys.stdin.readline(); ready(); time.sleep(60)"
     table = make_table(good=GOOD, rogue=deaf)

@@ -63,6 +63,9 @@ class Limits(_Table):
     ] = 256
     tmp_mb: Annotated[int, Field(ge=1, le=65_536, description="size of its private /tmp")] = 16
     processes: Annotated[int, Field(ge=2, le=4_096, description="processes and threads")] = 64
+    cpu_seconds: Annotated[
+        int, Field(ge=0, le=10**7, description="CPU of one process over its life; 0 for no limit")
+    ] = 0
     stderr_kb: Annotated[
         int, Field(ge=1, le=1_048_576, description="kept of its log a match; the rest is dropped")
     ] = 64

@@ -63,6 +63,7 @@ class TableWorker:
             memory_mb=plan.limits.memory_mb,
             tmp_mb=plan.limits.tmp_mb,
             processes=plan.limits.processes,
+            cpu_seconds=plan.limits.cpu_seconds or None,
         )
         specs = {}
         for bot in plan.bots:

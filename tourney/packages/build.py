@@ -85,8 +85,11 @@ class BuildSandbox(Protocol):
         ...
 
 
-def run_build(folder: Path, manifest: Manifest, sandbox: BuildSandbox) -> PackageFiles:
-    """Run the build commands in `folder`, a copy nobody else uses, and return its files then.
+def run_build(folder: Path, manifest: Manifest, sandbox: BuildSandbox) -> tuple[PackageFiles, str]:
+    """Run the build commands in `folder`, a copy nobody else uses.
+
+    Returns:
+        the files that are there then, and what the commands said.
 
     Raises:
         BotRefused: a command fails or takes too much, a compiler is missing, or what was built
@@ -94,21 +97,23 @@ def run_build(folder: Path, manifest: Manifest, sandbox: BuildSandbox) -> Packag
         SandboxUnavailable: the sandbox did not start.
     """
     deadline = time.monotonic() + BUILD_WAIT_S
+    said = ""
     for command in manifest.build:
         try:
             sandbox.require(folder, command[0])
         except BotRefused as error:
             raise BotRefused(f"bot {manifest.name} {error}") from error
-        _run(folder, manifest, command, sandbox, deadline)
+        said += f"$ {' '.join(command)}\n{_run(folder, manifest, command, sandbox, deadline)}"
     try:
-        return read_package(folder, max_files=MAX_BUILT_FILES, max_bytes=MAX_BUILT_BYTES)
+        return read_package(folder, max_files=MAX_BUILT_FILES, max_bytes=MAX_BUILT_BYTES), said
     except PackageError as error:
         raise BotRefused(f"bot {manifest.name}: what its build left is refused: {error}") from error
 
 
 def _run(
     folder: Path, manifest: Manifest, command: Sequence[str], sandbox: BuildSandbox, deadline: float
-) -> None:
+) -> str:
+    """Run one command; returns what it said."""
     process = sandbox.start(folder, command, BUILD_LIMITS, writable=True)
     try:
         output, problem = _watch(process, folder, deadline)
@@ -116,12 +121,13 @@ def _run(
         # Its output has ended or it has taken too much: there is nothing to wait for, but an
         # exit that is under way.
         end = process.close(grace_ms=100)
+    said = output.decode(errors="replace")
     if problem or end.code != 0:
-        said = output.decode(errors="replace").strip() or "(no output)"
         raise BotRefused(
             f"bot {manifest.name} cannot be built: `{' '.join(command)}` "
-            f"{problem or end.in_words()}\n{said}"
+            f"{problem or end.in_words()}\n{said.strip() or '(no output)'}"
         )
+    return said
 
 
 def _watch(process: BuildProcess, folder: Path, deadline: float) -> tuple[bytes, str]:

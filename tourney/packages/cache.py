@@ -22,7 +22,7 @@ from tourney.packages.digest import files_digest
 from tourney.packages.files import read_archive
 from tourney.packages.manifest import files_manifest, load_manifest
 
-__all__ = ("cache_folder", "install")
+__all__ = ("build_log", "cache_folder", "install")
 
 LOCK_WAIT_S = 300.0
 """How long to wait while another process builds the same package; then we build it ourselves."""
@@ -107,6 +107,18 @@ def install(archive: bytes, digest: str, sandbox: BuildSandbox) -> Path:
     return final
 
 
+def build_log(digest: str) -> str:
+    """What the build of a package said on this node; empty if it had none."""
+    try:
+        return _log_path(cache_folder(), digest).read_text()
+    except OSError:
+        return ""
+
+
+def _log_path(cache: Path, digest: str) -> Path:
+    return cache / "packages" / f"{digest}.build.log"
+
+
 def _make(archive: bytes, digest: str, sandbox: BuildSandbox, cache: Path) -> None:
     files = read_archive(archive)
     found = files_digest(files)
@@ -120,7 +132,10 @@ def _make(archive: bytes, digest: str, sandbox: BuildSandbox, cache: Path) -> No
             workplace = folder / "build"
             workplace.mkdir()
             write_files(files, workplace)
-            files = run_build(workplace, manifest, sandbox)
+            files, said = run_build(workplace, manifest, sandbox)
+            log = folder / "build.log"
+            log.write_text(said)
+            log.replace(_log_path(cache, digest))
         snapshot = folder / "snapshot"
         snapshot.mkdir()
         write_files(files, snapshot)

@@ -18,7 +18,7 @@ from tourney.errors import BotRefused, GameError, PackageError, PluginError
 from tourney.games.base import Chance, Decision, Game, Over
 from tourney.games.registry import make_game
 from tourney.packages.archive import pack
-from tourney.packages.cache import install
+from tourney.packages.cache import build_log, install
 from tourney.packages.digest import package_digest
 from tourney.packages.manifest import Manifest, load_manifest
 from tourney.protocol.faults import Fault
@@ -34,6 +34,9 @@ State = Literal["ok", "warning", "error"]
 SECRET = b"tourney check"
 SLOW_SHARE = 0.8
 """An answer that takes this share of the limit may be late on a busier machine."""
+
+BUILD_LINES = 20
+"""Shown of what a compiler said."""
 
 NAME = "bot"
 
@@ -82,7 +85,9 @@ def check_bot(
     except (PackageError, BotRefused) as error:
         yield Finding(check="build", state="error", text=str(error))
         return
-    yield Finding(check="build", state="ok", text=f"ready in {time.monotonic() - begin:.1f} s")
+    text = f"ready in {time.monotonic() - begin:.1f} s"
+    said = tuple(build_log(package_digest(package)).splitlines()[-BUILD_LINES:])
+    yield Finding(check="build", state="ok", text=text, evidence=said)
     for name in games or manifest.games:
         try:
             game = make_game(name, {})
@@ -110,7 +115,10 @@ class _GameCheck:
             command=manifest.run,
             options=options,
             limits=ProcessLimits(
-                memory_mb=limits.memory_mb, tmp_mb=limits.tmp_mb, processes=limits.processes
+                memory_mb=limits.memory_mb,
+                tmp_mb=limits.tmp_mb,
+                processes=limits.processes,
+                cpu_seconds=limits.cpu_seconds or None,
             ),
         )
         hello = Hello(

@@ -77,6 +77,10 @@ def ending(bot: LiveBot, status: ExitStatus) -> tuple[FaultKind, str]:
     peak, limit = max(bot.peak_memory_mb, status.peak_memory_mb), bot.spec.limits.memory_mb
     if peak >= NEAR_LIMIT * limit:
         return "memory_limit", f"{status.in_words()} at {peak:.0f} MiB; the limit is {limit}"
+    allowed = bot.spec.limits.cpu_seconds
+    if allowed is not None and status.cpu_ms >= NEAR_LIMIT * allowed * 1000:
+        used = status.cpu_ms / 1000
+        return "cpu_limit", f"{status.in_words()} after {used:.1f} s of CPU; the limit is {allowed}"
     if status.killed_by_us:
         return kind, "it closed its output and went on running"
     if not status.reported and not bot.ready:
