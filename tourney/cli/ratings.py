@@ -157,6 +157,8 @@ def print_board(board: "Leaderboard", reader: "RunReader") -> None:
         print(look.sentence)
     if (worth := board.worth()) is not None:
         print(worth)
+    for bot, reason in reader.info.withdrawn.items():
+        print(f"withdrawn: {bot} after {reason}; its later matches were not played, nor rated")
 
 
 def _show_seats(readers: "Sequence[RunReader]", form: Format) -> None:

@@ -184,8 +184,6 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
         )
         if info.stop and info.reason:
             print(info.reason)
-    for bot, reason in info.withdrawn.items():
-        print(f"withdrawn: {bot} after {reason}; its later matches were not played")
     if info.noisy:
         blocks = sum(info.noisy.values())
         print(f"noise:     {blocks} blocks were played again: a machine was too busy")
