@@ -64,10 +64,17 @@ class GameInfo(msgspec.Struct, frozen=True, kw_only=True):
     score_name: str = "score"
     """What the score counts, for a column's head: `row sum`, `ramsar won`."""
 
+    worst_by_seats: Mapping[int, float] = {}
+    """The worst score of a match with so many seats, where it depends on them."""
+
     @property
     def worst_score(self) -> float:
-        """The score a faulting seat is booked with (PROTOCOL.md section 8)."""
+        """The worst score of any match."""
         return self.highest_score if self.lower_is_better else self.lowest_score
+
+    def worst_at(self, seats: int) -> float:
+        """The score a faulting seat is booked with at such a table (PROTOCOL.md section 8)."""
+        return self.worst_by_seats.get(seats, self.worst_score)
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):

@@ -72,7 +72,13 @@ class Dam:
             lowest_score=float(min(least, least * deals)) if by_sum else 0.0,
             highest_score=float(deals * most if by_sum else deals),
             score_name="sum of rows" if by_sum else "deals won",
+            worst_by_seats=self._worst_by_seats(most) if by_sum else {},
         )
+
+    def _worst_by_seats(self, most: int) -> dict[int, float]:
+        """Every deal at the highest sum of a row; a deal for each seat unless the rules say."""
+        tables = range(MIN_SEATS, self.rules.max_players + 1)
+        return {seats: float(self.n_rounds(seats) * most) for seats in tables}
 
     def start(self, seats: int) -> DamState:
         """The state before the first deal (DAM-2, DAM-6)."""

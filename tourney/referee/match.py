@@ -226,7 +226,7 @@ class Match:
         over = self._over
         assert over is not None, "the match is not over"
         seats = range(len(self.spec.seating))
-        worst = self._game.info.worst_score
+        worst = self._game.info.worst_at(len(seats))
         scores = tuple(float(worst if s in self.faults else over.scores[s]) for s in seats)
         ranks = competition_ranks(
             [(s in self.faults, 0 if s in self.faults else over.ranks[s]) for s in seats]

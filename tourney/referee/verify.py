@@ -284,7 +284,7 @@ class _Check:
         over: Over | None = last.over
         assert over is not None, "a replay that ends is over"
         faulty = [outcome != FINISHED for outcome in self._row["outcomes"]]
-        worst = self._game.info.worst_score
+        worst = self._game.info.worst_at(len(faulty))
         scores = [worst if out else over.scores[seat] for seat, out in enumerate(faulty)]
         keys = [(out, 0 if out else over.ranks[seat]) for seat, out in enumerate(faulty)]
         self._same("matches", "scores", list(self._row["scores"]), scores)

@@ -127,3 +127,12 @@ def test_slow_moves_eat_the_bank() -> None:
     while match.pending is not None and match.pending.seat != seat:
         match.answer("draw" if "draw" in match.pending.legal else "throw", 100)
     assert match.question().clock.bank_ms == 300
+
+
+def test_a_fault_is_booked_with_the_worst_of_its_own_table() -> None:
+    """Two seats play two deals by default: 2 times 83, not the 498 of six seats."""
+    spec = msgspec.structs.replace(SPEC, seating=("a", "b"))
+    match = Match(spec, Dam(DamRules()), Deals(group_key(b"x", "1")), seeds=[1, 2])
+    match.fault(0, Fault(kind="crashed", detail="gone"))
+    finish(match)
+    assert match.result().scores[0] == 166
