@@ -83,13 +83,21 @@ def ratings(
     form = _format(as_json=as_json, as_csv=as_csv, as_parquet=as_parquet)
     if file is not None and (runs or by is not By.BOT):
         raise typer.BadParameter("--import takes the place of runs, and has a line a bot")
-    from tourney.cli.rated import imported, of_runs
+    if file is not None:
+        from tourney.cli.rated import imported
+
+        _show(imported(file, headline=headline.value, anchor=anchor), None, form)
+    else:
+        _show_runs(runs or [Path("results")], by, headline, anchor, form)
+
+
+def _show_runs(
+    runs: Sequence[Path], by: By, headline: Headline, anchor: str | None, form: Format
+) -> None:
+    from tourney.cli.rated import of_runs
     from tourney.store import find_run
 
-    if file is not None:
-        _show(imported(file, headline=headline.value, anchor=anchor), None, form)
-        return
-    readers = [find_run(run) for run in runs or [Path("results")]]
+    readers = [find_run(run) for run in runs]
     if by is By.SEAT:
         _show_seats(readers, form)
         return
