@@ -109,6 +109,6 @@ def _ours(processes: set[tuple[int, str]], mark: str) -> set[tuple[int, str]]:
     return found
 
 
-def finish(process: subprocess.Popen[str], seconds: float = 90) -> tuple[int, str, str]:
+def finish(process: subprocess.Popen[str], seconds: float = 240) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=seconds)
     return process.returncode, out, err

@@ -15,6 +15,9 @@ from tests.cluster.conftest import Start, finish
 from tourney.executors import reaper
 from tourney.store import RunReader
 
+# A busy machine may need minutes for what takes seconds alone.
+pytestmark = pytest.mark.timeout(600)
+
 MATCHES = 3 * 40 * 2
 MOMENTS = random.Random(5)
 DELAYS = [MOMENTS.uniform(0, 2) for _ in range(3)]
