@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tourney.config.models import BotEntry, Limits, RunOptions, Tournament, Variant
+from tourney.config.models import BotEntry, Limits, RunOptions, Stop, Tournament, Variant
 
 __all__ = ("reference",)
 
@@ -14,6 +14,7 @@ SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("[tournament]", Tournament),
     ("[limits]", Limits),
     ("[run]", RunOptions),
+    ("[stop]", Stop),
     ("[[bot]]", BotEntry),
     ("[[variant]]", Variant),
 )
