@@ -124,6 +124,18 @@ def test_a_shared_deal_makes_match_by_match_intervals_wrong() -> None:
     assert spreads[1] < 0.6 * spreads[0]
 
 
+@pytest.mark.parametrize(("seats", "luck"), [(2, 0.0), (4, 2.0)])
+def test_among_equal_bots_hardly_any_table_has_a_difference(seats: int, luck: float) -> None:
+    called = 0
+    for seed in range(200):
+        [table] = rate(sketch(simulate(seed, [0.0] * 6, seats, 100, luck=luck)))
+        superior = table.win.superiority
+        assert superior is not None
+        called += bool(significant(superior).any())
+    # Three standard errors of a proportion of 0.05 in 200.
+    assert called / 200 <= 0.05 + 0.046
+
+
 def test_bots_that_never_met_are_in_tables_of_their_own() -> None:
     one = rows_of(simulate(6, EIGHT[:3], 2, 50))
     two = rows_of(simulate(7, EIGHT[:4], 2, 60)).with_columns(
