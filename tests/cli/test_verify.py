@@ -1,6 +1,8 @@
 """`tourney verify`: an honest run passes, and whatever is changed is named with its match."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -388,12 +390,25 @@ def test_a_group_cannot_be_left_out_without_a_withdrawal(withdrawn: Path) -> Non
 # --- several processes ---
 
 
-def test_many_matches_are_shared_out_and_give_the_same_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+SHARED_OUT = """
+import sys
+from pathlib import Path
+from tourney.cli import verify
+from tourney.store import RunReader
+
+if __name__ == "__main__":
+    verify.WINDOW_MATCHES = 9
+    reader = RunReader(Path(sys.argv[1]))
+    alone = verify._verify(reader, 1)
+    assert alone
+    assert verify._verify(reader, 2) == alone
+"""
+
+
+def test_many_matches_are_shared_out_and_give_the_same_verdict(tmp_path: Path) -> None:
+    """In a process of its own: Python's helper for process pools outlives them in its parent."""
     folder = make_verified_run(tmp_path / "run", rounds=1).folder
     change(folder, "matches", "ranks", turned)
-    monkeypatch.setattr(verify, "WINDOW_MATCHES", 9)
-    alone = verify._verify(RunReader(folder), 1)
-    assert alone
-    assert verify._verify(RunReader(folder), 2) == alone
+    script = tmp_path / "shared_out.py"
+    script.write_text(SHARED_OUT)
+    subprocess.run([sys.executable, script, folder], check=True, timeout=50)
