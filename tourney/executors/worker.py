@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -143,25 +143,15 @@ class TableWorker:
         """
         pairing = tuple(row["pairing"].split("+"))
         group = Group(row["group"], pairing, row["deal"], ())
-        wire_id = match_id(group_id(pairing, row["deal"]), row["rotation"])
-        match = Match(
-            MatchSpec(
-                match=row["match"],
-                group=row["group"],
-                pairing=pairing,
-                deal=row["deal"],
-                rotation=row["rotation"],
-                seating=tuple(row["seating"]),
-            ),
-            self._game,
-            Deals(self._key(group)),
-            seeds=[bot_seed(self._plan.secret, wire_id, s) for s in range(self._plan.seats)],
-            names=self._plan.names,
-            move_ms=self._plan.limits.move_ms,
-            bank_ms=self._plan.limits.bank_ms,
-            recorded=row["actions"],
-            live=(seat,),
+        spec = MatchSpec(
+            match=row["match"],
+            group=row["group"],
+            pairing=pairing,
+            deal=row["deal"],
+            rotation=row["rotation"],
+            seating=tuple(row["seating"]),
         )
+        match = self._match(spec, Deals(self._key(group)), recorded=row["actions"], live=(seat,))
         for _ in self._table.play([match]):
             pass
         return match
@@ -172,22 +162,34 @@ class TableWorker:
     def _matches(
         self, groups: list[Group], deals: Mapping[int, Deals], rotation: int
     ) -> Iterator[Match]:
-        plan = self._plan
         for group in groups:
-            wire_id = match_id(group_id(group.pairing, group.deal), rotation)
-            spec = self._specs(group)[rotation]
             self._listen()
-            if plan.restart == "match":
+            if self._plan.restart == "match":
                 self._table.restart()
-            yield Match(
-                spec,
-                self._game,
-                deals[group.number],
-                seeds=[bot_seed(plan.secret, wire_id, seat) for seat in range(plan.seats)],
-                names=plan.names,
-                move_ms=plan.limits.move_ms,
-                bank_ms=plan.limits.bank_ms,
-            )
+            yield self._match(self._specs(group)[rotation], deals[group.number])
+
+    def _match(
+        self,
+        spec: MatchSpec,
+        deals: Deals,
+        *,
+        recorded: Sequence[str] = (),
+        live: Sequence[int] | None = None,
+    ) -> Match:
+        """A match under this run's plan; a match played again gets the seeds it had before."""
+        plan = self._plan
+        wire_id = match_id(group_id(spec.pairing, spec.deal), spec.rotation)
+        return Match(
+            spec,
+            self._game,
+            deals,
+            seeds=[bot_seed(plan.secret, wire_id, seat) for seat in range(plan.seats)],
+            names=plan.names,
+            move_ms=plan.limits.move_ms,
+            bank_ms=plan.limits.bank_ms,
+            recorded=recorded,
+            live=live,
+        )
 
     def _specs(self, group: Group) -> list[MatchSpec]:
         return [
