@@ -7,7 +7,7 @@ from any point and search are plain function calls. The only doors for secrets a
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -61,6 +61,9 @@ class GameInfo(msgspec.Struct, frozen=True, kw_only=True):
     """No match of this rule set ends with a lower score."""
     highest_score: float
     """No match of this rule set ends with a higher score."""
+    headline: Literal["win", "placement"]
+    """What bots are ranked by: who takes the match, or who finishes ahead of whom; whichever the
+    rules pay."""
     score_name: str = "score"
     """What the score counts, for a column's head: `row sum`, `ramsar won`."""
 

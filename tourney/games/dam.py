@@ -71,6 +71,7 @@ class Dam:
             lower_is_better=by_sum,
             lowest_score=float(min(least, least * deals)) if by_sum else 0.0,
             highest_score=float(deals * most if by_sum else deals),
+            headline="win",
             score_name="sum of rows" if by_sum else "deals won",
             worst_by_seats=self._worst_by_seats(most) if by_sum else {},
         )

@@ -119,6 +119,7 @@ class Hearts:
             lower_is_better=True,
             lowest_score=0.0,
             highest_score=float(rules.limit - 1 + ALL_PENALTIES),
+            headline="win",
             score_name="penalty points",
         )
 

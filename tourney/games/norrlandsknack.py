@@ -68,6 +68,7 @@ class Norrlandsknack:
             lower_is_better=False,
             lowest_score=float(-pots * most_paid),
             highest_score=float(pots * most_won),
+            headline="placement",
             score_name="unit balance",
         )
 

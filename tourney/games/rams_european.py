@@ -74,6 +74,7 @@ class EuropeanRams:
             lower_is_better=False,
             lowest_score=0.0,
             highest_score=1.0,
+            headline="win",
             score_name="ramsar won",
         )
 

@@ -120,6 +120,7 @@ class SvartaMaja:
             lower_is_better=True,
             lowest_score=0.0,
             highest_score=1.0,
+            headline="placement",
             score_name="deals lost",
         )
 

@@ -94,6 +94,7 @@ class SvartePetter:
             lower_is_better=True,
             lowest_score=0.0,
             highest_score=1.0,
+            headline="placement",
             score_name="deals lost",
         )
 

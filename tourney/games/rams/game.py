@@ -71,6 +71,7 @@ class Rams:
             lower_is_better=not by_wins,
             lowest_score=0.0 if by_wins else float(rules.ramsar * deepest),
             highest_score=float(rules.ramsar * (1 if by_wins else rules.cap)),
+            headline="win",
             score_name="ramsar won" if by_wins else "end-of-rams points",
         )
 
