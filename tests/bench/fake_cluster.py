@@ -15,6 +15,7 @@ import polars as pl
 
 from tourney import records
 from tourney.executors.base import BlockDone, BlockResult, ExecutorEvent, WorkerJoined, WorkPlan
+from tourney.ratings import sums
 from tourney.schedule.scheduler import Block
 from tourney.store import codec
 
@@ -124,7 +125,8 @@ class FakeCluster:
             done, block_id, worker, block, took = heapq.heappop(self._coming)
             self.now = max(self.now, done)
             begin = time.thread_time()
-            result: Any = BlockResult(tables=self._template.tables(block.groups), seconds=took)
+            tables = self._template.tables(block.groups)
+            result: Any = BlockResult(tables=tables, sums=sums(tables["seats"]), seconds=took)
             data = pickle.dumps(result) if self._wire else b""
             self.own_seconds += time.thread_time() - begin
             events.append(BlockDone(worker, block_id, pickle.loads(data) if data else result))

@@ -18,6 +18,7 @@ from tourney.executors.base import (
     WorkerLeaving,
     WorkPlan,
 )
+from tourney.ratings import sums
 from tourney.runner import loop
 from tourney.runner.loop import Runner
 from tourney.schedule.scheduler import IN_FLIGHT, Block, Scheduler
@@ -60,7 +61,9 @@ class FakeExecutor:
             if self.lives[worker] < 0:
                 self.queue = [(w, b) for w, b in self.queue if w != worker]
                 return WorkerGone(worker, "killed")
-        return BlockDone(worker, block.id, BlockResult(tables=tables(*block.groups), seconds=0.1))
+        played = tables(*block.groups)
+        result = BlockResult(tables=played, sums=sums(played["seats"]), seconds=0.1)
+        return BlockDone(worker, block.id, result)
 
     def close(self) -> None:
         self.closed = True

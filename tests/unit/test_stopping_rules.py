@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from tests.unit.ratings.simulated import rows_of, simulate
@@ -11,6 +10,7 @@ from tests.unit.store.test_store import create
 from tests.unit.test_runner import FakeExecutor, committed
 from tourney.config.models import DEALS_UNTIL_STOPPED, Stop, TournamentConfig
 from tourney.errors import ConfigError
+from tourney.ratings import sketches
 from tourney.runner.loop import Progress, Runner
 from tourney.runner.stopping import StopCheck
 from tourney.schedule.scheduler import Scheduler
@@ -73,23 +73,20 @@ def test_a_run_whose_rule_never_holds_plays_its_schedule(tmp_path: Path) -> None
 
 def test_every_rule_has_a_reason_in_words() -> None:
     check = StopCheck(Stop(wall="2m", max_matches=10))
-    assert check.reason(9, 119.9) is None
-    assert check.reason(9, 120.0) == "stopped by rule: played for 2m"
-    assert check.reason(10, 0.0) == "stopped by rule: 10 matches of at most 10"
+    assert check.reason((), 9, 119.9) is None
+    assert check.reason((), 9, 120.0) == "stopped by rule: played for 2m"
+    assert check.reason((), 10, 0.0) == "stopped by rule: 10 matches of at most 10"
     equal = StopCheck(Stop(within=60, interval=50))
-    assert equal.reason(5, 1.0) is None
-    rows = rows_of(simulate(1, (0.0, 0.0), 2, 3000))
-    equal.add(rows.with_columns(pl.lit(0).alias("more")))
-    assert equal.reason(5, 1.0) == (
+    assert equal.reason((), 5, 1.0) is None
+    known = sketches(rows_of(simulate(1, (0.0, 0.0), 2, 3000)))
+    assert equal.reason(known, 5, 1.0) == (
         "stopped by rule: 0 neighbours told apart, 1 equal within 60 and every rating known to ±50"
     )
-    assert [one.matches for one in equal.sums] == [6000]
 
 
-def test_a_check_without_a_rule_on_knowledge_keeps_no_sums() -> None:
-    check = StopCheck(Stop(max_matches=10))
-    check.add(rows_of(simulate(1, (0.0, 0.0), 2, 10)))
-    assert check.sums == ()
+def test_only_a_rule_on_knowledge_asks_for_sums() -> None:
+    assert not StopCheck(Stop(max_matches=10, wall="2m")).waits
+    assert StopCheck(Stop(pairs="separated")).waits
 
 
 @pytest.mark.parametrize(("wall", "seconds"), [("90s", 90), ("10m", 600), ("2h", 7200)])

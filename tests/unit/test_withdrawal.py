@@ -8,6 +8,7 @@ import polars as pl
 from tests.unit.store.test_store import create
 from tourney import records
 from tourney.executors.base import BlockDone, BlockResult
+from tourney.ratings import sums
 from tourney.referee.match import MatchSpec
 from tourney.referee.rows import Rows, add_unplayed
 from tourney.runner.loop import Runner
@@ -88,11 +89,13 @@ class Crashing:
                 )
                 rows["seats"] += [
                     {"match": one.match, "group": group, "seat": s, "bot": bot, "score": 1,
+                     "rank": 2 if bot == "a" else 1,
                      "win": bot == "b", "outcome": "crashed" if bot == "a" else "finished"}
                     for s, bot in enumerate(one.seating)
                 ]  # fmt: skip
         tables = {name: records.frame(name, kept) for name, kept in rows.items()}
-        return [BlockDone("w0", block.id, BlockResult(tables=tables, seconds=1.0))]
+        result = BlockResult(tables=tables, sums=sums(tables["seats"]), seconds=1.0)
+        return [BlockDone("w0", block.id, result)]
 
     def close(self) -> None:
         pass

@@ -14,7 +14,9 @@ from rich.console import Console
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
-    from tourney.games.base import GameInfo
+    from rich.console import RenderableType
+
+    from tourney.ratings import Board
     from tourney.runner import Progress
     from tourney.store import RunInfo
 
@@ -24,8 +26,8 @@ PLAIN_SECONDS = 10.0
 """A log gets one line this often."""
 
 LIVE_PER_SECOND = 4
-STANDINGS_SECONDS = 1.0
-"""The live table is worked out anew this often."""
+LIVE_LINES = 12
+"""Lines of the terminal that the live region needs besides the bots'."""
 
 
 class Display(Protocol):
@@ -41,7 +43,7 @@ class Display(Protocol):
         """The session is over; leave the terminal as it was."""
 
 
-def choose_display(game: "GameInfo", *, as_json: bool) -> Display:
+def choose_display(*, as_json: bool) -> Display:
     """The display that fits where standard error goes.
 
     Asks the stream itself: Rich would draw into a pipe under FORCE_COLOR.
@@ -49,13 +51,18 @@ def choose_display(game: "GameInfo", *, as_json: bool) -> Display:
     if as_json:
         return JsonDisplay()
     plain = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or "CI" in os.environ
-    return PlainDisplay() if plain else LiveDisplay(game)
+    return PlainDisplay() if plain else LiveDisplay()
 
 
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
+
+
+def _leader(board: "Board | None") -> str:
+    """Who is first, for a line of a log."""
+    return f" lead={board.lines[0].bot}" if board is not None and board.lines else ""
 
 
 class PlainDisplay:
@@ -83,7 +90,7 @@ class PlainDisplay:
         self._say(
             f"{_clock(now - self._began)} {progress.matches}/{progress.matches_total} "
             f"{share:.1%} {progress.rate:.0f}/s eta {'?' if eta is None else _clock(eta)} "
-            f"faults={progress.faults} workers={progress.workers}"
+            f"faults={progress.faults} workers={progress.workers}{_leader(progress.board)}"
         )
 
     def end(self) -> None:
@@ -94,28 +101,28 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """A progress bar and the live standings."""
+    """A progress bar and, under it, the leaderboard as it stands."""
 
-    def __init__(self, game: "GameInfo") -> None:
+    def __init__(self) -> None:
         from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True, force_interactive=True)
-        self._lower = game.lower_is_better
         self._bar = Bar(
             MofNCompleteColumn(),
-            BarColumn(),
+            BarColumn(bar_width=None),
             TextColumn("{task.fields[rate]}"),
             TextColumn("{task.fields[eta]}"),
             console=console,
+            expand=True,
         )
         self._task = self._bar.add_task("matches", rate="", eta="", total=None)
         self._live = Live(
             self._bar, console=console, refresh_per_second=LIVE_PER_SECOND, transient=True
         )
         self._info: RunInfo | None = None
-        self._drawn = 0.0
+        self._board: Board | None = None
 
     def begin(self, info: "RunInfo", *, resumed: bool) -> None:
         """Start drawing."""
@@ -123,33 +130,45 @@ class LiveDisplay:
         verb = "resuming" if resumed else "playing"
         self._live.console.print(
             f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats} seats, "
-            f"{info.counts.matches_total} matches, sandbox {info.sandbox}",
+            f"{info.counts.matches_total:,} matches, sandbox {info.sandbox}",
             highlight=False,
             markup=False,
         )
         self._live.start()
 
     def progress(self, progress: "Progress") -> None:
-        """Move the bar; work the standings out anew now and then."""
+        """Move the bar; draw the leaderboard anew when there is a new one."""
         eta = progress.eta_seconds
+        rate = f"{progress.rate:,.0f} matches/s"
+        if progress.faults:
+            rate += f" · {progress.faults:,} faults"
         self._bar.update(
             self._task,
             completed=progress.matches,
             total=progress.matches_total,
-            rate=f"{progress.rate:.0f} matches/s",
+            rate=rate,
             eta="" if eta is None else f"eta {_clock(eta)}",
         )
-        now = time.monotonic()
-        if progress.tally is None or self._info is None or now - self._drawn < STANDINGS_SECONDS:
+        if progress.board is None or progress.board is self._board or self._info is None:
             return
+        self._board = progress.board
+        self._live.update(self._shown(progress.board, self._info))
+
+    def _shown(self, board: "Board", info: "RunInfo") -> "RenderableType":
         from rich.console import Group
+        from rich.text import Text
 
-        from tourney.cli.ratings import standings_table
-        from tourney.ratings import leaderboard
+        from tourney.cli.board import board_table
+        from tourney.reports import report
 
-        self._drawn = now
-        standings = leaderboard(progress.tally, lower_is_better=self._lower)
-        self._live.update(Group(self._bar, standings_table(self._info, standings)))
+        shown, size = report(board, info.stop), self._live.console.size
+        table = board_table(
+            shown.standings,
+            width=size.width,
+            every_look=shown.every_look,
+            most=size.height - LIVE_LINES,
+        )
+        return Group(self._bar, table, *(Text(sentence) for sentence in shown.notes))
 
     def end(self) -> None:
         """Clear the live region."""

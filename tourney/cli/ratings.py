@@ -1,4 +1,4 @@
-"""`tourney ratings`: the leaderboard of runs or of another program's results."""
+"""`tourney ratings`: the leaderboard and panels of runs, or of another program's results."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,11 @@ import typer
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
-    from rich.table import Table
+    from tourney.ratings import Board, Model
+    from tourney.reports import Evidence
+    from tourney.store import RunReader
 
-    from tourney.cli.rated import Leaderboard
-    from tourney.ratings import Outlook, Rated, Standing
-    from tourney.store import RunInfo, RunReader
-
-__all__ = ("print_board", "ratings", "standings_table")
+__all__ = ("print_run", "ratings")
 
 
 class By(StrEnum):
@@ -33,6 +31,23 @@ class Headline(StrEnum):
 
     WIN = "win"
     PLACEMENT = "placement"
+
+
+MODELS: "dict[Headline, Model]" = {Headline.WIN: "win", Headline.PLACEMENT: "placement"}
+
+
+class PanelChoice(StrEnum):
+    """What to show in place of the leaderboard; `reports.PanelName`, without loading it."""
+
+    HEAD_TO_HEAD = "head-to-head"
+    SEATS = "seats"
+    NEIGHBOURS = "neighbours"
+    TIES = "ties"
+    CYCLES = "cycles"
+    LUCK = "luck"
+    GAIN = "gain"
+    OUTLOOK = "outlook"
+    HISTORY = "history"
 
 
 class Format(StrEnum):
@@ -56,9 +71,20 @@ def ratings(
     by: Annotated[By, typer.Option(help="A line for each bot, seat, version or table size.")] = (
         By.BOT
     ),
+    panel: Annotated[
+        PanelChoice | None, typer.Option(help="Show this instead of the leaderboard.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only runs of this game.")
+    ] = None,
     headline: Annotated[
-        Headline, typer.Option(help="Rank by who takes matches, or by who finishes ahead of whom.")
-    ] = Headline.WIN,
+        Headline | None,
+        typer.Option(
+            help="Rank by who takes matches, or by who finishes ahead of whom."
+            " [default: what the game pays]",
+            show_default=False,
+        ),
+    ] = None,
     anchor: Annotated[
         str | None, typer.Option(help="The bot that is put at 1500, instead of the field's mean.")
     ] = None,
@@ -72,7 +98,7 @@ def ratings(
         bool, typer.Option("--parquet", help="Write Parquet to standard output.")
     ] = False,
 ) -> None:
-    """Show a leaderboard with 95 % intervals, best bot first.
+    """Show a leaderboard with 95 % intervals, best bot first; or a panel of what else was found.
 
     Raises:
         ConfigError: the file cannot be read, runs do not go together, or there is no such anchor.
@@ -81,31 +107,47 @@ def ratings(
         GameError: the run's rules are not those of the installed game.
     """
     form = _format(as_json=as_json, as_csv=as_csv, as_parquet=as_parquet)
-    if file is not None and (runs or by is not By.BOT):
-        raise typer.BadParameter("--import takes the place of runs, and has a line a bot")
+    if panel is not None and by is not By.BOT:
+        raise typer.BadParameter("choose one of --panel and --by")
+    chosen = None if headline is None else MODELS[headline]
     if file is not None:
-        from tourney.cli.rated import imported
+        if runs or game or panel or by is not By.BOT:
+            raise typer.BadParameter("--import takes the place of runs, and has a line a bot")
+        from tourney.reports import imported
 
-        _show(imported(file, headline=headline.value, anchor=anchor), None, form)
-    else:
-        _show_runs(runs or [Path("results")], by, headline, anchor, form)
-
-
-def _show_runs(
-    runs: Sequence[Path], by: By, headline: Headline, anchor: str | None, form: Format
-) -> None:
-    from tourney.cli.rated import of_runs
-    from tourney.store import find_run
-
-    readers = [find_run(run) for run in runs]
-    if by is By.SEAT:
-        _show_seats(readers, form)
+        _show(imported(file, headline=chosen or "win", anchor=anchor), {}, "", form)
         return
-    board = of_runs(readers, headline=headline.value, anchor=anchor, by_version=by is By.VERSION)
+    readers = _readers(runs or [Path("results")], game)
+    if panel is not None or by is By.SEAT:
+        from tourney.reports import Evidence
+
+        _show_panel(Evidence(readers, chosen), panel or PanelChoice.SEATS, form)
+        return
+    from tourney.reports import board_of
+
+    board = board_of(readers, headline=chosen, anchor=anchor, by_version=by is By.VERSION)
     if by is By.SEATS:
         _show_sizes(board, form)
-        return
-    _show(board, readers[0], form)
+    elif len(readers) > 1:
+        _show(board, {}, f"{len(readers)} runs of {readers[0].info.game}", form)
+    elif form is Format.TABLE:
+        print_run(board, readers[0])
+    else:
+        _show(board, readers[0].info.stop, "", form)
+
+
+def _readers(runs: Sequence[Path], game: str | None) -> "list[RunReader]":
+    """The runs that were named, of one game."""
+    from tourney.reports import chosen
+    from tourney.store import find_run, list_runs
+
+    if game is None:
+        return chosen([find_run(run) for run in runs], None)
+    found = []
+    for run in runs:
+        listed = list_runs(run) or [find_run(run)]
+        found.append(next((one for one in listed if one.info.game == game), listed[0]))
+    return chosen(found, game)
 
 
 def _format(*, as_json: bool, as_csv: bool, as_parquet: bool) -> Format:
@@ -123,6 +165,12 @@ def _format(*, as_json: bool, as_csv: bool, as_parquet: bool) -> Format:
     return chosen[0] if chosen else Format.TABLE
 
 
+def _write_json(value: Any) -> None:
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value)).decode() + "\n")
+
+
 def _write(lines: Sequence[Mapping[str, Any]], form: Format) -> None:
     """Lines for another program."""
     if form is Format.PARQUET:
@@ -131,9 +179,7 @@ def _write(lines: Sequence[Mapping[str, Any]], form: Format) -> None:
         pl.DataFrame(lines, infer_schema_length=None).write_parquet(sys.stdout.buffer)
         return
     if form is Format.JSON:
-        import msgspec
-
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(lines)).decode() + "\n")
+        _write_json(lines)
         return
     import csv
 
@@ -143,204 +189,57 @@ def _write(lines: Sequence[Mapping[str, Any]], form: Format) -> None:
         writer.writerows(lines)
 
 
-def _show(board: "Leaderboard", reader: "RunReader | None", form: Format) -> None:
-    if form is not Format.TABLE:
-        _write(board.lines(), form)
-    elif reader is not None:
-        print_board(board, reader)
+def _show(board: "Board", stop: Mapping[str, Any], title: str, form: Format) -> None:
+    import msgspec
+
+    from tourney.cli.board import print_report
+    from tourney.reports import report
+
+    shown = report(board, stop)
+    if form is Format.TABLE:
+        print_report(shown, title=title)
     else:
-        from rich.console import Console
-
-        Console().print(_rated_table(board.rated))
+        _write([msgspec.structs.asdict(line) for line in shown.standings], form)
 
 
-def print_board(board: "Leaderboard", reader: "RunReader") -> None:
+def print_run(board: "Board", reader: "RunReader") -> None:
     """The leaderboard of a run, what is left to find out, and what its matches are worth."""
-    from rich.console import Console
+    from tourney.cli.board import title_of
 
-    standings = [board.scores[line.bot] for line in board.rated] or list(board.scores.values())
-    look = board.outlook(reader.info.stop)
-    Console().print(standings_table(reader.info, standings, board.rated, look))
-    if look is not None:
-        print(look.sentence)
-    if (worth := board.worth()) is not None:
-        print(worth)
+    _show(board, reader.info.stop, title_of(reader.info), Format.TABLE)
     for bot, reason in reader.info.withdrawn.items():
         print(f"withdrawn: {bot} after {reason}; its later matches were not played, nor rated")
 
 
-def _show_seats(readers: "Sequence[RunReader]", form: Format) -> None:
-    """What each seat is worth, for each table size."""
+def _show_panel(evidence: "Evidence", name: PanelChoice, form: Format) -> None:
     import msgspec
-    import polars as pl
 
-    from tourney.ratings import arrange, seat_effects
+    from tourney.cli.panels import print_panel
+    from tourney.reports import panel
 
-    # Runs number their groups from 0 each, so they are told apart by their own part of the number.
-    parts = [
-        reader.scan("seats").with_columns(
-            (pl.col("group") + number * 2**40).alias("group"),
-        )
-        for number, reader in enumerate(readers)
-    ]
-    lines = [
-        {"seats": seats, **msgspec.structs.asdict(effect)}
-        for seats, matches in arrange(pl.concat(parts)).items()
-        for effect in seat_effects(matches)
-    ]
+    found = panel(evidence, name.value)
+    if form is Format.TABLE:
+        print_panel(name.value, found)
+    elif form is Format.JSON:
+        _write_json(found)
+    else:
+        _write(msgspec.to_builtins(getattr(found, "lines", ())), form)
+
+
+def _show_sizes(board: "Board", form: Format) -> None:
+    """A leaderboard for each table size."""
+    import msgspec
+
+    from tourney.ratings import Board
+
+    parts = [(one.seats, Board([one], headline=board.headline)) for one in board.sketches]
     if form is not Format.TABLE:
+        lines = [
+            {"seats": seats, **msgspec.structs.asdict(line)}
+            for seats, part in parts
+            for line in part.lines
+        ]
         _write(lines, form)
         return
-    _print_rows(
-        ("seats", "seat", "win share", "left behind", "points"),
-        [
-            (
-                str(line["seats"]),
-                str(line["seat"]),
-                f"{line['win_share']:.1%} {_plus_minus(line['win_se'], 100, 1)}",
-                f"{line['ahead']:.1%} {_plus_minus(line['ahead_se'], 100, 1)}",
-                f"{line['points']:+.2f} {_plus_minus(line['points_se'], 1, 2)}",
-            )
-            for line in lines
-        ],
-    )
-
-
-def _show_sizes(board: "Leaderboard", form: Format) -> None:
-    """A leaderboard for each table size."""
-    from tourney.cli.rated import Leaderboard
-
-    parts = [(one.seats, Leaderboard([one], headline=board.headline)) for one in board.sums]
-    if form is not Format.TABLE:
-        _write([{"seats": seats, **line} for seats, part in parts for line in part.lines()], form)
-        return
-    from rich.console import Console
-
     for seats, part in parts:
-        print(f"{seats} seats")
-        Console().print(_rated_table(part.rated))
-
-
-def _print_rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
-
-    table = _table("")
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
-
-
-def _table(title: str) -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    # Names come from bots' packages: plain text, never markup.
-    shown = Text(title) if title else None
-    return Table(title=shown, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-
-
-def _rated_table(rated: "Sequence[Rated]") -> "Table":
-    """Ratings alone, of results without scores."""
-    from rich.text import Text
-
-    table = _table("")
-    table.add_column("#", justify="right")
-    table.add_column("bot", overflow="fold")
-    for head in ("rating", "tied", "by place", "by wins", "matches"):
-        table.add_column(head, justify="right", no_wrap=True)
-    for line in rated:
-        table.add_row(
-            _ranks(line),
-            Text(line.bot),
-            _rating(line),
-            line.letters,
-            f"{line.placement_rating:.0f}",
-            f"{line.win_rating:.0f}",
-            str(line.matches),
-        )
-    return table
-
-
-def standings_table(
-    info: "RunInfo",
-    standings: "Sequence[Standing]",
-    rated: "Sequence[Rated]" = (),
-    look: "Outlook | None" = None,
-) -> "Table":
-    """The leaderboard for a terminal, in the order of `standings`.
-
-    Args:
-        info: the run.
-        standings: scores and shares, best first.
-        rated: ratings of the same bots, if they have been worked out.
-        look: of a run that was stopped by a rule: its intervals, which hold at every look.
-    """
-    from rich.text import Text
-
-    counts = info.counts
-    table = _table(
-        f"{info.id} · {info.game}, {info.seats} seats · {info.status} · "
-        f"{counts.matches}/{counts.matches_total} matches"
-    )
-    table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("bot", overflow="fold", min_width=14)
-    heads = ["win share", "mean score", "matches", "faults"]
-    heads += [] if rated else ["mean ms", "max ms"]
-    for head in (*(("rating", "tied") if rated else ()), *heads):
-        table.add_column(head, justify="right", no_wrap=True)
-    by_bot = {line.bot: line for line in rated}
-    # A run that waited for knowledge was looked at all the time.
-    waited = not {"pairs", "within", "interval"}.isdisjoint(info.stop)
-    reaches = dict(look.reaches) if look is not None and waited else {}
-    for line in standings:
-        own = by_bot.get(line.bot)
-        table.add_row(
-            str(line.rank) if own is None else _ranks(own),
-            Text(line.bot),
-            *(() if own is None else (_rating(own, reaches), own.letters)),
-            f"{line.win_share:.1%} {_plus_minus(line.win_se, 100, 1)}",
-            f"{line.mean_score:.2f} {_plus_minus(line.score_se, 1, 2)}",
-            str(line.matches),
-            str(line.faults),
-            *(() if rated else (_ms(line.ms_mean), _ms(line.ms_max))),
-        )
-    table.caption = Text(_caption(rated, sequence=bool(reaches)))
-    table.caption_justify = "left"
-    return table
-
-
-def _caption(rated: "Sequence[Rated]", *, sequence: bool) -> str:
-    said = ["± one standard error, clustered by rotation group"]
-    if rated:
-        kind = "valid at every look" if sequence else "95 % interval"
-        said.append(f"rating: {kind}; bots that share a letter are not told apart")
-    if any(line.orders_differ for line in rated):
-        said.append("≠ ranked elsewhere by who finishes ahead of whom")
-    return "\n".join(said)
-
-
-def _ranks(line: "Rated") -> str:
-    """The ranks that are not ruled out, and whether the other model ranks it elsewhere."""
-    ends = {line.rank_best, line.rank_worst}
-    return "-".join(map(str, sorted(ends))) + ("≠" if line.orders_differ else "")
-
-
-def _rating(line: "Rated", reaches: Mapping[str, float | None] | None = None) -> str:
-    if line.bound:
-        return f"{line.bound} {line.rating:.0f}"
-    if reaches:
-        reach = reaches[line.bot]
-    else:
-        reach = None if line.rating_high is None else line.rating_high - line.rating
-    return f"{line.rating:.0f} {_plus_minus(reach, 1, 0)}"
-
-
-def _plus_minus(error: float | None, scale: int, digits: int) -> str:
-    return "±?" if error is None else f"±{error * scale:.{digits}f}"
-
-
-def _ms(ms: float | None) -> str:
-    return "–" if ms is None else f"{ms:.2f}"
+        _show(part, {}, f"{seats} seats", form)

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     # Loading polars and Ray takes longer than `tourney --help` may.
     from tourney.cli.display import Display
-    from tourney.runner import OpenRun, Prepared
+    from tourney.runner import OpenRun, Prepared, StopCheck
 
 __all__ = ("run",)
 
@@ -85,7 +85,7 @@ def run(
         if out is not None and loaded.config.variant:
             folder = out / prepared.loaded.config.tournament.name
         opened = open_run(prepared, Path("results"), folder, resume=resume)
-        display = choose_display(prepared.game.info, as_json=as_json)
+        display = choose_display(as_json=as_json)
         display.begin(opened.writer.info, resumed=opened.resumed)
         code = _play(prepared, opened, display)
         events = display if isinstance(display, JsonDisplay) else None
@@ -98,7 +98,7 @@ def run(
 def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     from tourney import plugins
     from tourney.errors import TourneyError
-    from tourney.runner import Runner, StopCheck
+    from tourney.runner import Runner
 
     if opened.scheduler.left == 0 or opened.writer.info.status == "finished":
         display.end()
@@ -116,7 +116,7 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
         options.commit_seconds,
         display.progress,
         options.withdraw_after,
-        StopCheck(prepared.loaded.config.stop) if opened.writer.info.stop else None,
+        _stop_check(prepared) if opened.writer.info.stop else None,
     )
     received: list[int] = []
 
@@ -145,16 +145,23 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     return TERMINATED if received and received[-1] == signal.SIGTERM else INTERRUPTED
 
 
+def _stop_check(prepared: "Prepared") -> "StopCheck":
+    from tourney.runner import StopCheck
+
+    return StopCheck(prepared.loaded.config.stop, prepared.game.info.headline)
+
+
 def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") -> None:
+    import msgspec
 
     from tourney.cli.display import JsonDisplay
-    from tourney.cli.rated import of_runs
-    from tourney.cli.ratings import print_board
+    from tourney.cli.ratings import print_run
+    from tourney.reports import board_of, report
     from tourney.store import RunReader
 
     writer, info = opened.writer, opened.writer.info
     reader = RunReader(writer.folder)
-    board = of_runs([reader])
+    board = board_of([reader])
     command = _command()
     serve = shlex.join([*command, "serve", str(writer.folder.parent), "--open"])
     if isinstance(events, JsonDisplay):
@@ -165,12 +172,12 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
             matches=info.counts.matches,
             faults=info.counts.faults,
             seconds=round(info.seconds, 3),
-            ratings=board.lines(),
+            ratings=msgspec.to_builtins(report(board, info.stop).standings),
             resume=resume if code else None,
         )
         return
-    if board.rated:
-        print_board(board, reader)
+    if board.lines:
+        print_run(board, reader)
     if code:
         print(
             f"stopped at {info.counts.matches}/{info.counts.matches_total} matches, all kept\n"

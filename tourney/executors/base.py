@@ -7,6 +7,7 @@ import msgspec
 import polars as pl
 
 from tourney.config.models import Limits
+from tourney.ratings.sums import Sums
 from tourney.schedule.formats import Format
 from tourney.schedule.scheduler import Block
 
@@ -55,6 +56,8 @@ class BlockResult(msgspec.Struct, frozen=True, kw_only=True):
 
     tables: Mapping[str, pl.DataFrame]
     """A frame of each table of records."""
+    sums: Sums
+    """What its seats add to the leaderboard."""
     seconds: float
     """Wall time of the block."""
 

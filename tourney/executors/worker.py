@@ -17,6 +17,7 @@ from tourney.packages.cache import install
 from tourney.packages.manifest import load_manifest
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import PROTOCOL, Hello
+from tourney.ratings import sums
 from tourney.referee.bots import BotSpec
 from tourney.referee.match import Match, MatchSpec
 from tourney.referee.replay import group_id, match_id
@@ -123,9 +124,10 @@ class TableWorker:
             for match, seconds in self._table.play(self._matches(groups, deals, rotation)):
                 add_rows(rows, match, seconds)
         tables = {table: records.frame(table, kept) for table, kept in rows.items()}
-        # Packed here, where there are many cores, and not where all rows come together.
+        # Packed and added up here, where there are many cores, not where all rows come together.
         tables["matches"] = codec.pack(tables["matches"])
-        return BlockResult(tables=tables, seconds=time.monotonic() - begin)
+        added = sums(tables["seats"])
+        return BlockResult(tables=tables, sums=added, seconds=time.monotonic() - begin)
 
     def play_one(self, seating: tuple[str, ...]) -> tuple[Match, bytes]:
         """Play deal 0 once with the bots seated as given; returns the match and its group key."""

@@ -1,7 +1,8 @@
 """Statistics of a run: frames in, ratings out. Reads no file; knows no store and no game."""
 
 from tourney.ratings.advantage import Advantage, seat_advantage
-from tourney.ratings.cycles import Transitivity, transitivity
+from tourney.ratings.board import Board, Line, board_of_sums
+from tourney.ratings.cycles import Cycle, PairResidual, Transitivity, transitivity
 from tourney.ratings.duels import Duel, Outcomes, duel, pair_outcomes
 from tourney.ratings.export import to_csv, to_json
 from tourney.ratings.gain import GroupGain, group_gain
@@ -27,6 +28,7 @@ from tourney.ratings.seats import (
     NeighbourEffect,
     SeatEffect,
     TieRates,
+    effects_of,
     neighbour_effects,
     seat_effects,
     ties,
@@ -36,18 +38,22 @@ from tourney.ratings.sketch import Sketch, add_sketches, sketch, sketches
 from tourney.ratings.spread import Model
 from tourney.ratings.standings import Rated, standings
 from tourney.ratings.stopping import NeighbourVerdict, Outlook, StopRule, outlook
+from tourney.ratings.sums import Sums, add_sums, sums
 
 __all__ = (
     "ELO",
     "MEAN_RATING",
     "Adjusted",
     "Advantage",
+    "Board",
+    "Cycle",
     "Decision",
     "Duel",
     "EloStatement",
     "Estimates",
     "GroupGain",
     "GroupMean",
+    "Line",
     "LuceFit",
     "Matches",
     "Model",
@@ -55,6 +61,7 @@ __all__ = (
     "NeighbourVerdict",
     "Outcomes",
     "Outlook",
+    "PairResidual",
     "PairStanding",
     "Rated",
     "RatingTable",
@@ -62,13 +69,17 @@ __all__ = (
     "Sketch",
     "Standing",
     "StopRule",
+    "Sums",
     "TieRates",
     "Transitivity",
     "add_points",
     "add_sketches",
+    "add_sums",
     "arrange",
+    "board_of_sums",
     "decide",
     "duel",
+    "effects_of",
     "elo_statement",
     "fit_luce",
     "from_csv",
@@ -92,6 +103,7 @@ __all__ = (
     "sketch",
     "sketches",
     "standings",
+    "sums",
     "t_ratio",
     "tally",
     "tally_points",

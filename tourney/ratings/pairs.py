@@ -1,11 +1,15 @@
-"""Head to head: how often each bot finishes ahead of each other one. Pure, as `scores`."""
+"""Head to head: how often each bot finishes ahead of each other one, from a run's sketches."""
 
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Annotated
 
 import msgspec
-import polars as pl
+import numpy as np
 
-from tourney.ratings.estimate import Moments, share
+from tourney.ratings.estimate import Estimate, Moments, share
+from tourney.ratings.matches import FloatArray
+from tourney.ratings.sketch import HALVES, Sketch
 
 __all__ = ("PairStanding", "head_to_head")
 
@@ -23,42 +27,52 @@ class PairStanding(msgspec.Struct, frozen=True, kw_only=True):
     ahead_high: Annotated[float | None, msgspec.Meta(description="upper end of its 95 % interval")]
 
 
-def head_to_head(seats: pl.LazyFrame) -> list[PairStanding]:
-    """Every ordered pair of bots that met, by name; rows must hold whole groups."""
-    places = seats.select("match", "group", "bot", rank=pl.col("rank").cast(pl.Int64))
-    others = places.select("match", opponent="bot", other_rank="rank")
-    # In half wins, so that the sums are whole numbers and exact.
-    halves = 1 + (pl.col("other_rank") - pl.col("rank")).sign()
-    met = (
-        places.join(others, on="match")
-        .filter(pl.col("bot") != pl.col("opponent"))
-        .group_by("bot", "opponent", "group")
-        .agg(m=pl.len().cast(pl.Int64), x=halves.sum())
-    )
-    m, x = pl.col("m"), pl.col("x")
-    sums = met.group_by("bot", "opponent").agg(
-        clusters=pl.len().cast(pl.Int64),
-        m=m.sum(),
-        x=x.sum() / 2,
-        xx=(x * x).sum() / 4,
-        xm=(x * m).sum() / 2,
-        mm=(m * m).sum(),
-    )
+def head_to_head(sketches: Sequence[Sketch]) -> list[PairStanding]:
+    """Every ordered pair of bots that met, by name."""
+    met: dict[tuple[str, str], FloatArray] = {}
+    for sketch in sketches:
+        for one, other, sums in _pairs(sketch):
+            known = met.get((one, other))
+            met[one, other] = sums if known is None else known + sums
     lines = []
-    for row in sums.sort("bot", "opponent").collect().iter_rows(named=True):
-        bot, opponent = row.pop("bot"), row.pop("opponent")
-        moments = Moments(**row)
-        ahead = share(moments)
-        lines.append(
-            PairStanding(
-                bot=bot,
-                opponent=opponent,
-                matches=int(moments.m),
-                groups=moments.clusters,
-                ahead=ahead.mean,
-                ahead_se=ahead.se,
-                ahead_low=ahead.low,
-                ahead_high=ahead.high,
-            )
-        )
-    return lines
+    for (one, other), found in met.items():
+        clusters, m, mm, x, xx, xm = found.tolist()
+        # Whoever was not ahead was behind, so the other's sums follow.
+        behind = (m - x, mm - 2 * xm + xx, mm - xm)
+        for pair, (gain, gain_sq, gain_m) in (((one, other), (x, xx, xm)), ((other, one), behind)):
+            ahead = share(Moments(int(clusters), m, gain, gain_sq, gain_m, mm))
+            lines.append(_line(pair, int(m), int(clusters), ahead))
+    return sorted(lines, key=lambda line: (line.bot, line.opponent))
+
+
+def _line(pair: tuple[str, str], matches: int, groups: int, ahead: Estimate) -> PairStanding:
+    return PairStanding(
+        bot=pair[0],
+        opponent=pair[1],
+        matches=matches,
+        groups=groups,
+        ahead=ahead.mean,
+        ahead_se=ahead.se,
+        ahead_low=ahead.low,
+        ahead_high=ahead.high,
+    )
+
+
+def _pairs(sketch: Sketch) -> Iterator[tuple[str, str, FloatArray]]:
+    """Each two bots that met: groups, matches and their squares, moments of finishing ahead."""
+    bots, pairings = len(sketch.bots), sketch.pairings
+    codes, rows = [], []
+    fixed = [sketch.column(name) for name in ("groups", "matches", "matches_sq")]
+    for i, j in combinations(range(sketch.seats), 2):
+        ahead = sketch.column(f"ahead_{i}_{j}") / HALVES
+        square = sketch.column(f"ahead_sq_{i}_{j}") / HALVES**2
+        weighted = sketch.column(f"ahead_m_{i}_{j}") / HALVES
+        codes.append(pairings[i] * bots + pairings[j])
+        rows.append(np.stack([*fixed, ahead, square, weighted]))
+    unique, index = np.unique(np.concatenate(codes), return_inverse=True)
+    values = np.concatenate(rows, axis=1)
+    sums = np.zeros((len(values), len(unique)))
+    for row, total in zip(values, sums, strict=True):
+        total += np.bincount(index.ravel(), row, len(unique))
+    for place, code in enumerate(unique.tolist()):
+        yield sketch.bots[code // bots], sketch.bots[code % bots], sums[:, place]

@@ -1,10 +1,12 @@
 """What a seat is worth, whoever sits there, and who profits from sitting behind whom.
 
 In whole rotation groups every bot sits in every seat equally often, so plain means over seats are
-fair comparisons; the error is by group. Needs the matches themselves, not only their sums.
+fair comparisons; the error is by group. Seats have additive sums; neighbours and ties need the
+matches themselves.
 """
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -12,7 +14,18 @@ import numpy as np
 from tourney.ratings.estimate import Estimate, Moments, ratio_mean
 from tourney.ratings.matches import FloatArray, IntArray, Matches
 
-__all__ = ("NeighbourEffect", "SeatEffect", "TieRates", "neighbour_effects", "seat_effects", "ties")
+__all__ = (
+    "NeighbourEffect",
+    "SeatEffect",
+    "SeatSums",
+    "TieRates",
+    "add_seats",
+    "effects_of",
+    "neighbour_effects",
+    "seat_effects",
+    "tally_seats",
+    "ties",
+)
 
 
 class SeatEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,20 +56,82 @@ class TieRates(msgspec.Struct, frozen=True, kw_only=True):
     pairs: Annotated[float, msgspec.Meta(description="share of pairs of seats with one rank")]
 
 
-def seat_effects(matches: Matches) -> list[SeatEffect]:
-    """Wins, places and points of every seat."""
-    seats = matches.seats
+class SeatSums(NamedTuple):
+    """What the seats of one table size gained, summed over whole groups; additive."""
+
+    clusters: int
+    matches: float
+    matches_sq: float
+    win: FloatArray
+    """Seat by (sum, sum of squares, sum times the group's matches), as the next two."""
+    ahead: FloatArray
+    points: FloatArray | None
+    """None where there are no scores."""
+
+    @property
+    def seats(self) -> int:
+        """Bots at a table."""
+        return len(self.win)
+
+
+def tally_seats(matches: Matches) -> SeatSums:
+    """The sums of wins, of others left behind and of points, for every seat."""
+    seats, sizes = matches.seats, matches.sizes.astype(np.float64)
     ahead = np.zeros(matches.ranks.shape)
     for other in range(seats):
         step = matches.ranks[other].astype(np.int64) - matches.ranks
         ahead += (np.sign(step) + 1) / 2
     # Everybody ties with himself, which is half.
     ahead = (ahead - 0.5) / (seats - 1)
-    wins, points = _win_shares(matches), _relative(matches)
+
+    def moments(values: FloatArray) -> FloatArray:
+        x = np.add.reduceat(values, matches.starts, axis=1)
+        return np.column_stack([x.sum(axis=1), (x * x).sum(axis=1), x @ sizes])
+
+    points = _relative(matches)
+    return SeatSums(
+        clusters=len(sizes),
+        matches=float(sizes.sum()),
+        matches_sq=float(sizes @ sizes),
+        win=moments(_win_shares(matches)),
+        ahead=moments(ahead),
+        points=None if points is None else moments(points),
+    )
+
+
+def add_seats(*parts: Sequence[SeatSums]) -> tuple[SeatSums, ...]:
+    """The sums of all parts together, one for each number of seats; no group may be in two."""
+    out: dict[int, SeatSums] = {}
+    for one in (one for part in parts for one in part):
+        known = out.get(one.seats)
+        if known is None:
+            out[one.seats] = one
+            continue
+        points = None
+        if known.points is not None and one.points is not None:
+            points = known.points + one.points
+        out[one.seats] = SeatSums(
+            clusters=known.clusters + one.clusters,
+            matches=known.matches + one.matches,
+            matches_sq=known.matches_sq + one.matches_sq,
+            win=known.win + one.win,
+            ahead=known.ahead + one.ahead,
+            points=points,
+        )
+    return tuple(out[seats] for seats in sorted(out))
+
+
+def effects_of(sums: SeatSums) -> list[SeatEffect]:
+    """Wins, places and points of every seat."""
+
+    def mean(moments: FloatArray, seat: int) -> Estimate:
+        x, xx, xm = moments[seat].tolist()
+        return ratio_mean(Moments(sums.clusters, sums.matches, x, xx, xm, sums.matches_sq))
+
     out = []
-    for seat in range(seats):
-        won, left = _mean(matches, wins[seat]), _mean(matches, ahead[seat])
-        made = None if points is None else _mean(matches, points[seat])
+    for seat in range(sums.seats):
+        won, left = mean(sums.win, seat), mean(sums.ahead, seat)
+        made = None if sums.points is None else mean(sums.points, seat)
         out.append(
             SeatEffect(
                 seat=seat,
@@ -71,6 +146,11 @@ def seat_effects(matches: Matches) -> list[SeatEffect]:
     return out
 
 
+def seat_effects(matches: Matches) -> list[SeatEffect]:
+    """Wins, places and points of every seat, from the matches themselves."""
+    return effects_of(tally_seats(matches))
+
+
 def _win_shares(matches: Matches) -> FloatArray:
     first = matches.ranks == matches.ranks.min(axis=0)
     shares: FloatArray = first / first.sum(axis=0)
@@ -82,13 +162,6 @@ def _relative(matches: Matches) -> FloatArray | None:
         return None
     relative: FloatArray = matches.scores - matches.scores.mean(axis=0)
     return relative
-
-
-def _mean(matches: Matches, values: FloatArray) -> Estimate:
-    """The mean over matches with the error by group."""
-    x = np.add.reduceat(values, matches.starts)
-    m = matches.sizes.astype(np.float64)
-    return ratio_mean(_moments(x, m))
 
 
 def _moments(x: FloatArray, m: FloatArray) -> Moments:

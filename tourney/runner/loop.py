@@ -15,6 +15,7 @@ from tourney.errors import WorkerLost
 from tourney.executors.base import (
     BlockDone,
     BlockFailed,
+    BlockResult,
     Executor,
     ExecutorEvent,
     WorkerGone,
@@ -22,7 +23,10 @@ from tourney.executors.base import (
     WorkerLeaving,
     WorkPlan,
 )
-from tourney.ratings.scores import merge, tally
+from tourney.games.registry import make_game
+from tourney.ratings import Board, sums
+from tourney.runner.snapshots import Snapshots
+from tourney.runner.standing import Ratings
 from tourney.runner.stopping import StopCheck
 from tourney.runner.withdrawal import FaultStreaks
 from tourney.schedule.scheduler import Block, Scheduler
@@ -35,6 +39,9 @@ WAIT_SECONDS = 0.25
 
 COMMIT_BYTES = 16 << 20
 """Rows of this size are saved at once, however little time has passed: it bounds our memory."""
+
+SNAPSHOT_SECONDS = 10.0
+"""Derived files are written this often, and at the end."""
 
 BEAT_SECONDS = 3.0
 """How often the run's folder is told that we live; far below `store.heartbeat.SILENT_SECONDS`."""
@@ -52,8 +59,8 @@ class Progress(NamedTuple):
     """Matches a second since this session began."""
     faults: int
     workers: int
-    tally: pl.DataFrame | None
-    """Sufficient statistics of everything committed, None before the first commit."""
+    board: Board | None
+    """The last leaderboard that was worked out, None before the first."""
     open_ended: bool = False
     """Whether a stopping rule will end the run, and not its schedule."""
 
@@ -98,11 +105,15 @@ class Runner:
         self._scheduler = scheduler
         self._commit_seconds = commit_seconds
         self._report = report
-        self._pending: list[tuple[tuple[int, ...], Mapping[str, pl.DataFrame]]] = []
+        self._pending: list[tuple[tuple[int, ...], BlockResult]] = []
         self._pending_bytes = 0
         self._workers: dict[str, str] = {}
         """Workers that can play, with their nodes."""
-        self._tally: pl.DataFrame | None = None
+        info = writer.info
+        game = make_game(info.game, info.rules).info
+        self._ratings = Ratings(game.headline, lower_is_better=game.lower_is_better)
+        self._snapshots = Snapshots(writer)
+        self._snapshot_at = -SNAPSHOT_SECONDS
         self._matches_before = writer.info.counts.matches
         self._seconds_before = writer.info.seconds
         self._began = self._committed_at = time.monotonic()
@@ -111,10 +122,7 @@ class Runner:
         reader = RunReader(writer.folder)
         for commit in writer.commits:
             # Segment by segment: all rows of a long run need not fit in memory.
-            seats = reader.rows("seats", [commit])
-            self._add(tally(seats))
-            if stop_check is not None:
-                stop_check.add(seats)
+            self._ratings.add(sums(reader.rows("seats", [commit])))
 
     def stop(self) -> None:
         """Ask to stop: once lets blocks in play finish, twice ends at once. Signal-safe."""
@@ -149,11 +157,13 @@ class Runner:
                 if now - seen_worker > NO_WORKER_SECONDS:
                     raise WorkerLost(f"no worker came up within {NO_WORKER_SECONDS:.0f} s")
                 self._beat()
+                self._rate()
                 self._report(self._progress())
         finally:
             if self._pending:
                 self._commit()
             self._executor.close()
+        self._rate(last=True)
         self._report(self._progress())
         return self._scheduler.left == 0 or self._stopped_by is not None
 
@@ -166,7 +176,7 @@ class Runner:
                 groups, blocks = self._scheduler.block_done(worker, block_id, result.seconds)
                 self._submit(worker, blocks)
                 if groups:
-                    self._pending.append((groups, result.tables))
+                    self._pending.append((groups, result))
                     self._pending_bytes += sum(
                         int(rows.estimated_size()) for rows in result.tables.values()
                     )
@@ -214,18 +224,22 @@ class Runner:
         """Save what came; only then does it count."""
         groups = [group for some, _ in self._pending for group in some]
         tables = {
-            name: pl.concat([tables[name] for _, tables in self._pending])
+            name: pl.concat([result.tables[name] for _, result in self._pending])
             for name in ("matches", "seats", "faults", "logs")
         }
+        added = [result.sums for _, result in self._pending]
         self._pending.clear()
         self._pending_bytes = 0
         seconds = self._seconds_before + time.monotonic() - self._began
         self._writer.commit(groups, tables, seconds)
         self._committed_at = time.monotonic()
-        self._add(tally(tables["seats"].lazy()))
+        for one in added:
+            self._ratings.add(one)
         if self._stop_check is not None:
-            self._stop_check.add(tables["seats"])
-            self._stop_by_rule(self._stop_check.reason(self._writer.info.counts.matches, seconds))
+            known = self._ratings.sums() if self._stop_check.waits else None
+            sketches = () if known is None else known.sketches
+            matches = self._writer.info.counts.matches
+            self._stop_by_rule(self._stop_check.reason(sketches, matches, seconds))
 
     def _stop_by_rule(self, reason: str | None) -> None:
         """Let blocks in play finish and begin no more; who was here first has stopped the run."""
@@ -233,8 +247,17 @@ class Runner:
             self._scheduler.stopping = True
             self._stopped_by = self._writer.info.reason = reason
 
-    def _add(self, fresh: pl.DataFrame) -> None:
-        self._tally = fresh if self._tally is None else merge(self._tally, fresh)
+    def _rate(self, *, last: bool = False) -> None:
+        """Work the ratings out anew when it is time, and now and then keep them as files."""
+        if not (self._ratings.is_due or last):
+            return
+        board = self._ratings.refit()
+        known, moment = self._ratings.sums(), time.monotonic()
+        if board is None or known is None:
+            return
+        if last or moment - self._snapshot_at >= SNAPSHOT_SECONDS:
+            self._snapshot_at = moment
+            self._snapshots.write(board, known, self._writer.info.seconds)
 
     def _beat(self) -> None:
         """Tell the folder that we live, for those who look from elsewhere."""
@@ -259,6 +282,6 @@ class Runner:
             rate=(counts.matches - self._matches_before) / elapsed,
             faults=counts.faults,
             workers=len(self._workers),
-            tally=self._tally,
+            board=self._ratings.board,
             open_ended=self._stop_check is not None,
         )

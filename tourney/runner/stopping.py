@@ -5,10 +5,8 @@ Looks after every commit, which confidence sequences allow; decides nothing abou
 
 from collections.abc import Sequence
 
-import polars as pl
-
 from tourney.config.models import Stop
-from tourney.ratings import Outlook, Sketch, StopRule, add_sketches, outlook, sketches
+from tourney.ratings import Model, Outlook, Sketch, StopRule, outlook
 
 __all__ = ("StopCheck", "stop_rule")
 
@@ -19,27 +17,29 @@ def stop_rule(stop: Stop) -> StopRule:
 
 
 class StopCheck:
-    """Adds up what is committed and says when the run may end."""
+    """Says when the run may end."""
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self, stop: Stop, headline: Model = "win") -> None:
+        """Take the rule.
+
+        Args:
+            stop: the config's table.
+            headline: what bots are ranked by.
+        """
         self._stop = stop
         self._rule = stop_rule(stop)
-        self._sums: tuple[Sketch, ...] = ()
-
-    def add(self, seats: pl.DataFrame | pl.LazyFrame) -> None:
-        """Count rows of the table `seats`; they hold whole groups."""
-        if self._rule.waits:
-            self._sums = add_sketches(self._sums, sketches(seats))
+        self._headline = headline
 
     @property
-    def sums(self) -> Sequence[Sketch]:
-        """Everything counted so far."""
-        return self._sums
+    def waits(self) -> bool:
+        """Whether it asks for knowledge, and so for sums."""
+        return self._rule.waits
 
-    def reason(self, matches: int, seconds: float) -> str | None:
+    def reason(self, sums: Sequence[Sketch], matches: int, seconds: float) -> str | None:
         """Why the run may end now, in a sentence; None while it must go on.
 
         Args:
+            sums: of everything committed; not looked at unless the rule waits for knowledge.
             matches: committed so far.
             seconds: of play so far.
         """
@@ -48,9 +48,9 @@ class StopCheck:
         wall = self._stop.wall_seconds
         if wall is not None and seconds >= wall:
             return f"stopped by rule: played for {self._stop.wall}"
-        if not self._rule.waits or not any(one.rows.height for one in self._sums):
+        if not self._rule.waits or not any(one.rows.height for one in sums):
             return None
-        look = outlook(self._sums, self._rule)
+        look = outlook(sums, self._rule, headline=self._headline)
         return f"stopped by rule: {_known(self._rule, look)}" if look.enough else None
 
 

@@ -20,6 +20,7 @@ from tourney.ratings import (
     head_to_head,
     leaderboard,
     merge,
+    sketches,
     tally,
     to_csv,
     to_json,
@@ -129,7 +130,7 @@ def test_a_seat_without_a_decision_has_no_thinking_time() -> None:
 
 def test_no_rows_give_no_standings() -> None:
     assert leaderboard(tally(seats_of([])), lower_is_better=True) == []
-    assert head_to_head(seats_of([])) == []
+    assert head_to_head(sketches(seats_of([]))) == []
     assert json.loads(to_json([])) == []
     assert to_csv([]) == ""
 
@@ -160,7 +161,7 @@ def test_merging_nothing_is_refused() -> None:
 def test_every_number_is_finite_or_none() -> None:
     for groups in (1, 2, 5):
         rows = rows_of(groups, groups=groups, seats=3, fault_rate=1.0)
-        pairs: list[PairStanding] = head_to_head(seats_of(rows))
+        pairs: list[PairStanding] = head_to_head(sketches(seats_of(rows)))
         lines: list[Standing] = leaderboard(tally(seats_of(rows)), lower_is_better=True)
         for line in [*json.loads(to_json(lines)), *json.loads(to_json(pairs))]:
             for value in line.values():
@@ -172,7 +173,7 @@ def test_head_to_head_equals_loops_over_the_matches() -> None:
     by_match: dict[int, Rows] = {}
     for row in rows:
         by_match.setdefault(row["match"], []).append(row)
-    pairs = head_to_head(seats_of(rows))
+    pairs = head_to_head(sketches(seats_of(rows)))
     assert [(pair.bot, pair.opponent) for pair in pairs] == [
         (bot, other) for bot in BOTS for other in BOTS if bot != other
     ]
@@ -192,7 +193,10 @@ def test_head_to_head_equals_loops_over_the_matches() -> None:
 
 
 def test_both_sides_of_a_pair_add_up_to_one() -> None:
-    pairs = {(p.bot, p.opponent): p for p in head_to_head(seats_of(rows_of(9, groups=30, seats=4)))}
+    pairs = {
+        (p.bot, p.opponent): p
+        for p in head_to_head(sketches(seats_of(rows_of(9, groups=30, seats=4))))
+    }
     for (bot, other), pair in pairs.items():
         back = pairs[other, bot]
         assert pair.ahead + back.ahead == pytest.approx(1)

@@ -1,0 +1,165 @@
+"""The leaderboard on a terminal, at any width: live, at the end, and on demand."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    # Loading polars takes longer than `tourney --help` may.
+    from tourney.ratings import Line
+    from tourney.reports import Report
+    from tourney.store import RunInfo
+
+__all__ = ("board_table", "plain_table", "print_report", "title_of")
+
+NARROW = 60
+"""Below this the table keeps rank, bot, rating and wins."""
+
+WIDE = 104
+"""From here on there is room for what is nice to know."""
+
+
+class _Column(NamedTuple):
+    head: str
+    cells: list[str]
+    least: int = 0
+    """Width of the terminal from which it is shown."""
+
+
+def title_of(info: "RunInfo") -> str:
+    """What was played, and how far."""
+    counts = info.counts
+    matches = f"{counts.matches:,}"
+    if counts.matches != counts.matches_total and not info.stop:
+        matches += f" of {counts.matches_total:,}"
+    return f"{info.id} · {info.game}, {info.seats} seats · {info.status} · {matches} matches"
+
+
+def plain_table(title: str) -> Table:
+    """An empty table in our one style."""
+    # Names come from bots' packages: plain text, never markup.
+    shown = Text(title) if title else None
+    return Table(title=shown, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+
+
+def board_table(
+    lines: "Sequence[Line]",
+    *,
+    width: int,
+    title: str = "",
+    every_look: bool = False,
+    most: int | None = None,
+) -> Table:
+    """The leaderboard as a table.
+
+    Args:
+        lines: best first.
+        width: columns of the terminal.
+        title: above it.
+        every_look: whether intervals hold at every look.
+        most: lines that there is room for; the rest are counted.
+    """
+    table = plain_table(title)
+    shown = lines if most is None or len(lines) <= most else lines[: max(1, most - 1)]
+    columns = [column for column in _columns(shown) if width >= column.least]
+    for column in columns:
+        if column.head == "bot":
+            table.add_column("bot", overflow="ellipsis", no_wrap=True, min_width=8)
+        else:
+            table.add_column(column.head, justify="right", no_wrap=True)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*map(Text, cells))
+    said = [] if len(shown) == len(lines) else [f"… {len(lines) - len(shown)} more"]
+    table.caption = Text("\n".join([*said, *_caption(lines, every_look=every_look)]))
+    table.caption_justify = "left"
+    return table
+
+
+def _columns(lines: "Sequence[Line]") -> list[_Column]:
+    """Every column that has something to say, in order."""
+    columns = [
+        _Column("#", [_ranks(line) for line in lines]),
+        _Column("bot", [line.bot for line in lines]),
+        _Column("rating", [_rating(line) for line in lines]),
+        _Column("tied", [line.letters for line in lines]),
+        _Column("> next", [_certainty(line.superiority) for line in lines], WIDE),
+    ]
+    if any(line.win_share is not None for line in lines):
+        columns += [
+            _Column("wins", [_share(line.win_share, line.win_se) for line in lines]),
+            _Column("points", [_number(line.mean_score, line.score_se) for line in lines], NARROW),
+        ]
+    else:
+        columns += [
+            _Column("by wins", [f"{line.win_rating:.0f}" for line in lines], NARROW),
+            _Column("by place", [f"{line.placement_rating:.0f}" for line in lines], NARROW),
+        ]
+    columns.append(_Column("matches", [f"{line.matches:,}" for line in lines], NARROW))
+    if any(line.faults for line in lines):
+        columns.append(_Column("faults", [f"{line.faults or 0:,}" for line in lines]))
+    if any(line.ms_mean is not None for line in lines):
+        columns.append(_Column("mean ms", [_ms(line.ms_mean) for line in lines], WIDE))
+    return columns
+
+
+def _caption(lines: "Sequence[Line]", *, every_look: bool) -> list[str]:
+    interval = "an interval valid at every look" if every_look else "95 % interval"
+    said = [f"rating ± {interval}, by rotation group; wins and points ± one error"]
+    if len({letter for line in lines for letter in line.letters}) < len(lines):
+        said.append("bots that share a letter are not told apart")
+    if any(line.orders_differ for line in lines):
+        said.append("≠ the other rating, by places or by wins, ranks it elsewhere")
+    if any(line.table > 1 for line in lines):
+        said.append("ranks begin anew for bots that never met those above")
+    return said
+
+
+def print_report(shown: "Report", *, title: str = "") -> None:
+    """Print a leaderboard and what is said about it."""
+    from rich.console import Console
+
+    console = Console()
+    console.print(
+        board_table(shown.standings, width=console.width, title=title, every_look=shown.every_look)
+    )
+    for sentence in shown.notes:
+        console.print(sentence, markup=False, highlight=False)
+
+
+def _ranks(line: "Line") -> str:
+    """The ranks that are not ruled out, and whether the other model ranks it elsewhere."""
+    ends = {line.rank_best, line.rank_worst}
+    return "-".join(map(str, sorted(ends))) + ("≠" if line.orders_differ else "")
+
+
+def _rating(line: "Line") -> str:
+    if line.bound:
+        return f"{line.bound} {line.rating:.0f}"
+    reach = None if line.rating_high is None else line.rating_high - line.rating
+    return f"{line.rating:.0f} " + ("±?" if reach is None else f"±{reach:.0f}")
+
+
+def _certainty(chance: float | None) -> str:
+    """How likely a bot is better than the next, never said to be certain."""
+    if chance is None:
+        return ""
+    return ">99.9 %" if chance > 0.999 else f"{chance:.1%}".replace("%", " %")
+
+
+def _share(share: float | None, error: float | None) -> str:
+    if share is None:
+        return ""
+    return f"{share:.1%} " + ("±?" if error is None else f"±{100 * error:.1f}")
+
+
+def _number(value: float | None, error: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.2f} " + ("±?" if error is None else f"±{error:.2f}")
+
+
+def _ms(ms: float | None) -> str:
+    return "–" if ms is None else f"{ms:.2f}"
