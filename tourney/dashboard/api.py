@@ -10,7 +10,6 @@ from fastapi.openapi.utils import get_openapi
 from tourney.dashboard.queries import Library
 from tourney.dashboard.values import (
     FaultList,
-    HeadToHead,
     MatchPage,
     Problem,
     Ratings,
@@ -19,13 +18,14 @@ from tourney.dashboard.values import (
     RunList,
     Value,
 )
-from tourney.ratings import to_csv
+from tourney.ratings import Model, to_csv
+from tourney.reports import PANELS, PanelName
 
 __all__ = ("MatchNumber", "PageNumber", "describe", "library", "router")
 
-SHOWN: tuple[type[Value], ...] = (
+SHOWN: tuple[type[msgspec.Struct], ...] = (
+    *(made for made, _ in PANELS.values()),
     FaultList,
-    HeadToHead,
     MatchPage,
     Problem,
     Ratings,
@@ -39,6 +39,7 @@ CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema":
 # Wider numbers do not fit the columns they are compared with.
 MatchNumber = Annotated[int, Path(ge=0, lt=2**63, description="number in the run")]
 PageNumber = Annotated[int, Query(ge=1, lt=2**31, description="page, from 1")]
+Headline = Annotated[Model | None, Query(description="what bots are ranked by")]
 
 router = APIRouter(default_response_class=Response)
 
@@ -55,11 +56,11 @@ def library(request: Request) -> Library:
     return found
 
 
-def _answer(value: Value) -> Response:
+def _answer(value: msgspec.Struct) -> Response:
     return Response(msgspec.json.encode(value), media_type=JSON)
 
 
-def _shows(value: type[Value]) -> dict[int | str, dict[str, Any]]:
+def _shows(value: type[msgspec.Struct]) -> dict[int | str, dict[str, Any]]:
     def reference(name: str, media: str) -> dict[str, Any]:
         return {"content": {media: {"schema": {"$ref": f"#/components/schemas/{name}"}}}}
 
@@ -70,7 +71,7 @@ def _shows(value: type[Value]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _first_line(value: type[Value]) -> str:
+def _first_line(value: type[msgspec.Struct]) -> str:
     return (value.__doc__ or "").partition("\n")[0]
 
 
@@ -93,22 +94,35 @@ def run_detail(request: Request, run: str) -> Response:
 
 
 @router.get("/api/v1/runs/{run}/ratings", responses=_shows(Ratings))
-def run_ratings(request: Request, run: str) -> Response:
-    """Show the leaderboard of a run, best bot first."""
-    return _answer(library(request).ratings(run))
+def run_ratings(request: Request, run: str, headline: Headline = None) -> Response:
+    """Show the leaderboard of a run, best bot first, by what its game pays or as asked."""
+    return _answer(library(request).ratings(run, headline))
 
 
 @router.get("/api/v1/runs/{run}/ratings.csv", responses=CSV)
-def run_ratings_csv(request: Request, run: str) -> Response:
+def run_ratings_csv(request: Request, run: str, headline: Headline = None) -> Response:
     """Show the leaderboard of a run as CSV."""
-    text = to_csv(library(request).ratings(run).standings)
+    text = to_csv(library(request).ratings(run, headline).standings)
     return Response(text, media_type="text/csv; charset=utf-8")
 
 
-@router.get("/api/v1/runs/{run}/head-to-head", responses=_shows(HeadToHead))
-def run_head_to_head(request: Request, run: str) -> Response:
-    """Show how often each bot finishes ahead of each other one."""
-    return _answer(library(request).head_to_head(run))
+def _add_panel(name: PanelName) -> None:
+    shown, _ = PANELS[name]
+
+    def answer(request: Request, run: str) -> Response:
+        return _answer(library(request).panel(run, name))
+
+    router.add_api_route(
+        f"/api/v1/runs/{{run}}/{name}",
+        answer,
+        name=f"run_{name}",
+        description=_first_line(shown),
+        responses=_shows(shown),
+    )
+
+
+for _name in PANELS:
+    _add_panel(_name)
 
 
 @router.get("/api/v1/runs/{run}/matches", responses=_shows(MatchPage))

@@ -3,12 +3,10 @@
 Reads only committed rows through the store. A damaged run is an error of that run alone.
 """
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -20,7 +18,6 @@ from tourney.dashboard.values import (
     BotRow,
     FaultList,
     FaultRow,
-    HeadToHead,
     MatchPage,
     MatchRow,
     Ratings,
@@ -30,8 +27,10 @@ from tourney.dashboard.values import (
 )
 from tourney.errors import StoreError, TourneyError
 from tourney.games.registry import make_game
-from tourney.ratings import head_to_head, leaderboard, tally
-from tourney.store import RunReader
+from tourney.ratings import Model
+from tourney.reports import PANELS, Evidence, Panel, PanelName, board_of, panel, report
+from tourney.store import Location, NoRun, RunReader, look, run_called, storage_at
+from tourney.store.storage import is_of_storage
 
 __all__ = ("FAULTS_SHOWN", "PAGE_SIZE", "Library")
 
@@ -46,21 +45,21 @@ T = TypeVar("T")
 
 
 class Library:
-    """The runs of a results folder, which may also be one run's folder."""
+    """The runs at a place, which may also be one run's own."""
 
-    def __init__(self, results: Path) -> None:
-        self.results = results.resolve()
+    def __init__(self, results: Location) -> None:
+        """Nothing is looked at before somebody asks."""
+        self.results = storage_at(results)
         self._cache: OrderedDict[tuple[Any, ...], tuple[Any, Any]] = OrderedDict()
         self._lock = threading.RLock()
 
     def runs(self) -> RunList:
         """Every run: the sound ones newest first, then those that cannot be read."""
-        sound, damaged = [], []
-        for folder in self._folders():
-            try:
-                sound.append(_summary(RunReader(folder)))
-            except StoreError as error:
-                damaged.append(RunSummary(id=folder.name, problem=self.told(error)))
+        readers, problems = look(self.results)
+        sound = [_summary(reader) for reader in readers]
+        damaged = [
+            RunSummary(id=name, problem=self.told(error)) for name, error in problems.items()
+        ]
         sound.sort(key=lambda run: (run.started, run.id), reverse=True)
         damaged.sort(key=lambda run: run.id)
         return RunList(runs=(*sound, *damaged))
@@ -69,12 +68,6 @@ class Library:
         """An error's text for readers, who need no path of the server."""
         return str(error).replace(f"{self.results}/", "")
 
-    def _folders(self) -> Iterator[Path]:
-        if (self.results / "run.json").exists():
-            yield self.results
-        else:
-            yield from (path.parent for path in self.results.glob("*/run.json"))
-
     def open(self, run: str) -> RunReader:
         """The run whose folder has this name.
 
@@ -82,11 +75,11 @@ class Library:
             Absent: there is none.
             StoreError: it cannot be read.
         """
-        # Compared with names that are there, so that no text from outside becomes a path.
-        for folder in self._folders():
-            if folder.name == run:
-                return RunReader(folder)
-        raise Absent(f"there is no run called {run!r} in this results folder")
+        try:
+            return run_called(self.results, run)
+        except NoRun:
+            text = f"there is no run called {run!r} in this results folder"
+            raise Absent(text) from None
 
     def detail(self, run: str) -> RunDetail:
         """The facts of a run.
@@ -98,8 +91,8 @@ class Library:
         reader = self.open(run)
         return self._kept(reader, ("detail",), lambda: _detail(reader))
 
-    def ratings(self, run: str) -> Ratings:
-        """The leaderboard of a run.
+    def ratings(self, run: str, headline: Model | None = None) -> Ratings:
+        """The leaderboard of a run, by its game's own headline unless one is asked for.
 
         Raises:
             Absent: there is no such run.
@@ -108,21 +101,36 @@ class Library:
             GameError: its rules are not those of the installed game.
         """
         reader = self.open(run)
-        return self._kept(reader, ("ratings",), lambda: _ratings(reader))
+        return self._kept(reader, ("ratings", headline), lambda: _ratings(reader, headline))
 
-    def head_to_head(self, run: str) -> HeadToHead:
-        """Every ordered pair of a run's bots.
+    def panel(self, run: str, name: PanelName) -> Panel:
+        """What else a run's matches say.
 
         Raises:
             Absent: there is no such run.
             StoreError: it cannot be read.
+            PluginError: its game is not installed.
+            GameError: its rules are not those of the installed game.
         """
         reader = self.open(run)
-        return self._kept(
-            reader,
-            ("pairs",),
-            lambda: HeadToHead(run=run, pairs=tuple(head_to_head(reader.scan("seats")))),
-        )
+        return self._kept(reader, ("panel", name), lambda: panel(Evidence([reader]), name))
+
+    def panels(self, run: str) -> dict[PanelName, Panel]:
+        """Every panel; they share what they are made of, which is not kept.
+
+        Raises:
+            Absent: there is no such run.
+            StoreError: it cannot be read.
+            PluginError: its game is not installed.
+            GameError: its rules are not those of the installed game.
+        """
+        reader = self.open(run)
+        evidence = Evidence([reader])
+
+        def one(name: PanelName) -> Panel:
+            return self._kept(reader, ("panel", name), lambda: panel(evidence, name))
+
+        return {name: one(name) for name in PANELS}
 
     def matches(self, run: str, *, bot: str = "", page: int = 1) -> MatchPage:
         """One page of a run's matches, those of `bot` if one is named.
@@ -181,7 +189,8 @@ def _one_kind_of_error(reader: RunReader) -> Iterator[None]:
         yield
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         first = str(error).partition("\n")[0]
-        raise StoreError(f"the run {reader.folder.name} is damaged: {first}") from error
+        what = "cannot be read now" if is_of_storage(error) else "is damaged"
+        raise StoreError(f"the run {reader.folder.name} {what}: {first}") from error
 
 
 def _summary(reader: RunReader) -> RunSummary:
@@ -205,18 +214,8 @@ def _summary(reader: RunReader) -> RunSummary:
     )
 
 
-def _resolved(reader: RunReader) -> dict[str, Any]:
-    """The resolved config's values, empty where the file is missing."""
-    try:
-        text = (reader.folder / "config.resolved.json").read_text()
-    except FileNotFoundError:
-        return {}
-    values: dict[str, Any] = json.loads(text)["values"]
-    return values
-
-
 def _seed(reader: RunReader) -> int | None:
-    seed: int | None = _resolved(reader).get("tournament", {}).get("seed")
+    seed: int | None = reader.resolved().get("tournament", {}).get("seed")
     return seed
 
 
@@ -227,7 +226,7 @@ def _detail(reader: RunReader) -> RunDetail:
         bots=tuple(msgspec.convert(reader.scan("bots").collect().to_dicts(), list[BotRow])),
         withdrawn=info.withdrawn,
         rules=info.rules,
-        limits=_resolved(reader).get("limits", {}),
+        limits=reader.resolved().get("limits", {}),
         sandbox=info.sandbox,
         workers=info.workers,
         commitment=info.commitment,
@@ -241,14 +240,14 @@ def _detail(reader: RunReader) -> RunDetail:
     )
 
 
-def _ratings(reader: RunReader) -> Ratings:
+def _ratings(reader: RunReader, headline: Model | None) -> Ratings:
     game = make_game(reader.info.game, reader.info.rules).info
-    lines = leaderboard(tally(reader.scan("seats")), lower_is_better=game.lower_is_better)
+    shown = report(board_of([reader], headline=headline), reader.info.stop)
     return Ratings(
         run=reader.folder.name,
         score_name=game.score_name,
         lower_is_better=game.lower_is_better,
-        standings=tuple(lines),
+        **msgspec.structs.asdict(shown),
     )
 
 

@@ -9,17 +9,34 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from tourney.errors import StoreError
-from tourney.ratings import PairStanding, Standing
+from tourney.reports import Report
+from tourney.reports.panels import (
+    Cycles,
+    Gain,
+    HeadToHead,
+    History,
+    Luck,
+    Neighbours,
+    OutlookPanel,
+    Seats,
+    Ties,
+)
 
 __all__ = (
     "Absent",
     "BotRow",
+    "Cycles",
     "FaultList",
     "FaultRow",
+    "Gain",
     "HeadToHead",
+    "History",
+    "Luck",
     "MatchPage",
     "MatchRow",
     "Moment",
+    "Neighbours",
+    "OutlookPanel",
     "Perspective",
     "Problem",
     "Ratings",
@@ -28,6 +45,8 @@ __all__ = (
     "RunList",
     "RunSummary",
     "SeatView",
+    "Seats",
+    "Ties",
     "Value",
 )
 
@@ -76,13 +95,12 @@ class RunList(Value, frozen=True, kw_only=True):
     runs: Annotated[tuple[RunSummary, ...], _says("readable runs, then unreadable ones")]
 
 
-class Ratings(Value, frozen=True, kw_only=True):
+class Ratings(Report, frozen=True, kw_only=True):
     """The leaderboard of a run."""
 
     run: Annotated[str, _says("name of the run's folder")]
     score_name: Annotated[str, _says("what the score counts")]
     lower_is_better: Annotated[bool, _says("whether a low score is good")]
-    standings: Annotated[tuple[Standing, ...], _says("best first")]
 
 
 class BotRow(Value, frozen=True, kw_only=True):
@@ -116,13 +134,6 @@ class RunDetail(Value, frozen=True, kw_only=True):
     python: Annotated[str, _says("version of Python that played")]
     system: Annotated[str, _says("system that drove the run")]
     cores: Annotated[int, _says("cores of that machine")]
-
-
-class HeadToHead(Value, frozen=True, kw_only=True):
-    """How often each bot finishes ahead of each other one."""
-
-    run: Annotated[str, _says("name of the run's folder")]
-    pairs: Annotated[tuple[PairStanding, ...], _says("every ordered pair that met")]
 
 
 class MatchRow(Value, frozen=True, kw_only=True):

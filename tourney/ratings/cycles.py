@@ -41,8 +41,13 @@ class PairResidual(msgspec.Struct, frozen=True, kw_only=True):
 class Cycle(msgspec.Struct, frozen=True, kw_only=True):
     """Three bots of which each certainly finishes ahead of the next, and the last of the first."""
 
-    bots: tuple[str, str, str]
-    superiority: tuple[float, float, float]
+    bots: Annotated[
+        tuple[str, str, str],
+        msgspec.Meta(description="each is ahead of the next, the last of the first"),
+    ]
+    superiority: Annotated[
+        tuple[float, float, float], msgspec.Meta(description="how likely each of the three is")
+    ]
 
 
 class Transitivity(msgspec.Struct, frozen=True, kw_only=True):
