@@ -1,17 +1,20 @@
 """The pages. Each shows one value of `values` and what only its layout needs."""
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
 from tourney.dashboard import tables
-from tourney.dashboard.api import MatchNumber, PageNumber, library
-from tourney.dashboard.charts import heat, share_axis, timeline
+from tourney.dashboard.api import Headline, MatchNumber, PageNumber, library
+from tourney.dashboard.charts import compared, heat, history, rating_axis, timeline
 from tourney.dashboard.replays import Recorded
 from tourney.dashboard.templating import render
-from tourney.dashboard.values import Absent, HeadToHead, Perspective, Ratings
+from tourney.dashboard.values import Absent, HeadToHead, History, Perspective, Ratings
 from tourney.errors import GameError, PluginError
+from tourney.reports import PanelName
+from tourney.reports.cells import COLUMNS, NAMES
 
 __all__ = ("router",)
 
@@ -19,6 +22,40 @@ router = APIRouter(include_in_schema=False)
 
 Refresh = Annotated[int, Query(ge=0, le=3600, description="seconds between reloads, 0 never")]
 Step = Annotated[int, Query(ge=0, lt=2**31)]
+
+TITLES: dict[PanelName, tuple[str, str]] = {
+    "outlook": (
+        "How far neighbours are told apart",
+        "A score of 50 is even, by the headline. The interval holds at every look, so it may be "
+        "looked at while the run is played.",
+    ),
+    "gain": (
+        "What rotations are worth",
+        "Each deal is played in every rotation of the table, so the luck of the cards cancels. "
+        "One match of a group tells as much as so many on deals of their own.",
+    ),
+    "seats": (
+        "Seats",
+        "Whoever sat there; every bot sits in every seat equally often. Points are those above "
+        "the table's mean.",
+    ),
+    "neighbours": (
+        "Neighbours",
+        "The points of whoever sits right after a bot, against the same bots after another one.",
+    ),
+    "luck": (
+        "Without the luck of the cards",
+        "The number of cards of each rank that a seat is dealt has a known mean; what is above "
+        "or below it is luck, and is taken out. Coefficients come from other groups.",
+    ),
+    "cycles": (
+        "Does one order fit?",
+        "The misfit sums what the ratings fail to predict. It is common and harmless at the "
+        "extremes; a circle of three certain victories is not.",
+    ),
+    "ties": ("Ties", "How often the first place, and any two places, are shared."),
+}
+"""Head and explanation of the panels that are shown as plain tables, in their order on the page."""
 
 
 @router.get("/")
@@ -31,39 +68,79 @@ def home(request: Request, refresh: Refresh = 0) -> Response:
 
 
 @router.get("/runs/{run}")
-def run_page(request: Request, run: str, refresh: Refresh = 0) -> Response:
-    """A run: progress, leaderboard, head to head, facts."""
+def run_page(
+    request: Request, run: str, refresh: Refresh = 0, headline: Headline = None
+) -> Response:
+    """A run: progress, leaderboard, history, facts."""
     shown = library(request)
     detail = shown.detail(run)
+    plays = detail.summary.status == "running"
     context: dict[str, Any] = {
         "run": detail.summary,
         "detail": detail,
-        "refresh": refresh if detail.summary.status == "running" else 0,
+        "refresh": refresh if plays else 0,
+        "to": _addresses(request, {"refresh": refresh or None if plays else None}),
         "language": {bot.bot: bot.language for bot in detail.bots},
         "ratings": None,
         "unrated": "",
-        "cells": {},
-        "axis": share_axis(()),
+        "chart": None,
     }
     try:
-        ratings = shown.ratings(run)
+        own = shown.ratings(run)
+        ratings = shown.ratings(run, headline) if headline else own
     except (PluginError, GameError) as error:
         context["unrated"] = str(error)
     else:
-        context["ratings"] = ratings
-        context["axis"] = share_axis(ratings.standings)
-        context["cells"] = _cells(ratings, shown.head_to_head(run))
+        kept = shown.panel(run, "history")
+        assert isinstance(kept, History), "a panel is of its declared type"
+        context |= _leaderboard(ratings)
+        context["own_headline"] = own.headline
+        context["chart"] = history(kept.lines, ratings.headline, own.headline)
     return render(request, "run.html", context)
 
 
-def _cells(ratings: Ratings, met: HeadToHead) -> dict[tuple[str, str], Any]:
-    """Each pair with its colour class, by (bot, opponent)."""
-    rated = {line.bot for line in ratings.standings}
+def _addresses(request: Request, now: Mapping[str, Any]) -> Callable[..., str]:
+    """Makes this page's address with other choices; those not named stay."""
+    chosen = {name: value for name, value in now.items() if value is not None}
+    if headline := request.query_params.get("headline"):
+        chosen["headline"] = headline
+
+    def to(**changed: Any) -> str:
+        query = {name: value for name, value in (chosen | changed).items() if value is not None}
+        return f"{request.url.path}?{urlencode(query)}" if query else request.url.path
+
+    return to
+
+
+def _leaderboard(ratings: Ratings) -> dict[str, Any]:
     return {
-        (pair.bot, pair.opponent): {"pair": pair, "heat": heat(pair.ahead)}
-        for pair in met.pairs
-        if pair.bot in rated
+        "ratings": ratings,
+        "axis": rating_axis(ratings.standings),
+        "bars": {line.bot: compared(line) for line in ratings.standings},
+        "differ": any(line.orders_differ for line in ratings.standings),
+        "tied": len(set("".join(line.letters for line in ratings.standings)))
+        < len(ratings.standings),
     }
+
+
+@router.get("/runs/{run}/analysis")
+def analysis_page(request: Request, run: str) -> Response:
+    """What a run's matches say besides the order of its bots."""
+    shown = library(request)
+    context: dict[str, Any] = {
+        "run": shown.detail(run).summary,
+        "ratings": shown.ratings(run),
+        "panels": shown.panels(run),
+        "columns": COLUMNS,
+        "names": NAMES,
+        "titles": TITLES,
+    }
+    met = context["panels"]["head-to-head"]
+    assert isinstance(met, HeadToHead), "a panel is of its declared type"
+    context["cells"] = {
+        (pair.bot, pair.opponent): {"pair": pair, "heat": heat(pair.ahead)} for pair in met.lines
+    }
+    return render(request, "analysis.html", context)
 
 
 @router.get("/runs/{run}/matches")
