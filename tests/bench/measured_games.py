@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc
 
 from tourney.deals import Deals, group_key
 from tourney.games.base import Chance, Over
 from tourney.games.dam import Dam, DamRules
 from tourney.games.registry import make_game
 from tourney.ratings import ELO, Matches, group_gain, neighbour_effects, rate, sketch
+from tourney.ratings.matches import FloatArray
 from tourney.ratings.order import differences_se
 
 ROOT = Path(__file__).parents[2]
@@ -108,46 +110,75 @@ class Played(NamedTuple):
 
     scores: tuple[float, ...]
     ranks: tuple[int, ...]
+    length: int
+    """Decisions of all seats together."""
+
+
+class Session(NamedTuple):
+    """Many matches."""
+
+    matches: Matches
+    lengths: FloatArray
 
 
 def play(game: Any, policies: Sequence[Policy], deals: Deals) -> Played:
     """A match between policies, seat 0 first."""
-    state = game.start(len(policies))
+    state, length = game.start(len(policies)), 0
     while not isinstance(turn := game.turn(state), Over):
         if isinstance(turn, Chance):
             state = game.drawn(state, deals.draw(turn)).state
         else:
             state = game.act(state, policies[turn.seat](game, state, turn)).state
-    return Played(turn.scores, turn.ranks)
+            length += 1
+    return Played(turn.scores, turn.ranks, length)
 
 
 def groups(
-    game: Any, field: Mapping[str, Policy], seats: int, seconds: float, *, fixed: bool = False
-) -> Matches:
-    """Whole groups of random pairings for so long; the circular order by lot, or the field's."""
+    game: Any,
+    field: Mapping[str, Policy],
+    seats: int,
+    seconds: float,
+    *,
+    cycle: Sequence[Sequence[int]] = (),
+    turns: int | None = None,
+) -> Session:
+    """Groups of random pairings for so long.
+
+    Args:
+        game: the rules.
+        field: policies by name.
+        seats: at a table.
+        seconds: how long to play.
+        cycle: circular orders, as places in the field, that the groups take in turn; by default
+            every group draws its own.
+        turns: rotations that are played of each deal; all by default.
+    """
     names = tuple(sorted(field))
     listed = [names.index(name) for name in field]
     lot = np.random.default_rng(seats)
+    turns = turns or seats
     seating: list[list[int]] = []
     results: list[Played] = []
     end, number = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        chosen = lot.permutation(len(names))[:seats].tolist()
-        order = sorted(chosen, key=listed.index) if fixed else chosen
-        deals = Deals(group_key(b"measure", f"{seats}/{number}"))
-        for turn in range(seats):
+        order = lot.permutation(len(names))[:seats].tolist()
+        if cycle:
+            order = [listed[place] for place in cycle[number % len(cycle)]]
+        deals = Deals(group_key(b"measure", f"{seats}/{turns}/{number}"))
+        for turn in range(turns):
             seated = order[turn:] + order[:turn]
             seating.append(seated)
             results.append(play(game, [field[names[bot]] for bot in seated], deals))
         number += 1
-    return Matches(
+    matches = Matches(
         bots=names,
         groups=np.arange(number),
-        starts=np.arange(number) * seats,
+        starts=np.arange(number) * turns,
         seating=np.array(seating).T,
         ranks=np.array([one.ranks for one in results]).T.astype(np.uint8),
         scores=np.array([one.scores for one in results]).T,
     )
+    return Session(matches, np.array([one.length for one in results], dtype=float))
 
 
 def gains(matches: Matches) -> str:
@@ -174,7 +205,8 @@ def dam_gains(seconds: float) -> Iterator[str]:
     for seats, stock in itertools.product(range(2, 7), ("pile", "streams")):
         game = Dam(DamRules(rounds=1, stock=stock))
         for name, field in (("mixed", MIXED), ("close", CLOSE)):
-            yield f"| {seats} | {stock} | {name} | {gains(groups(game, field, seats, seconds))} |"
+            played = groups(game, field, seats, seconds)
+            yield f"| {seats} | {stock} | {name} | {gains(played.matches)} |"
 
 
 def rams_gains(seconds: float) -> Iterator[str]:
@@ -184,37 +216,140 @@ def rams_gains(seconds: float) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for seats, stock in itertools.product(range(2, 6), ("pile", "streams")):
         game = make_game("rams", {"ramsar": 1, "stock": stock})
-        yield f"| {seats} | {stock} | {gains(groups(game, field, seats, seconds))} |"
+        yield f"| {seats} | {stock} | {gains(groups(game, field, seats, seconds).matches)} |"
 
 
-def dam_law(seconds: float) -> Iterator[str]:
-    """Whether pile and streams are the same game: means and spreads of scores, win shares."""
-    yield "| k | what | pile | streams | z |"
-    yield "|---|---|---|---|---|"
-    for seats in (2, 4):
-        found = [
-            groups(Dam(DamRules(rounds=1, stock=stock)), MIXED, seats, 2 * seconds)
+class Sample(NamedTuple):
+    """Statistics of many matches, and how far their means are from the law's."""
+
+    names: list[str]
+    means: FloatArray
+    covariance: FloatArray
+
+
+def statistics(played: Session, score_edges: FloatArray, length_edges: FloatArray) -> Sample:
+    """What a match of the game is like, with the covariance of the means by group."""
+    matches = played.matches
+    assert matches.scores is not None
+    scores, first = matches.scores, matches.ranks == 1
+    rows: dict[str, FloatArray] = {
+        "mean score": scores.mean(axis=0),
+        "mean squared score": (scores**2).mean(axis=0),
+        "lowest score": scores.min(axis=0),
+        "highest score": scores.max(axis=0),
+        "first is shared": (first.sum(axis=0) > 1).astype(float),
+    }
+    for seat in range(matches.seats - 1):
+        rows[f"seat {seat} wins"] = first[seat] / first.sum(axis=0)
+        rows[f"score of seat {seat}"] = scores[seat]
+    for low, high in itertools.pairwise(score_edges):
+        inside = (scores > low) & (scores <= high)
+        rows[f"scores in ({low:g}, {high:g}]"] = inside.mean(axis=0)
+    for low, high in itertools.pairwise(length_edges):
+        rows[f"length in ({low:g}, {high:g}]"] = (
+            (played.lengths > low) & (played.lengths <= high)
+        ).astype(float)
+    values = np.stack(list(rows.values()))
+    by_group = np.add.reduceat(values, matches.starts, axis=1) / matches.sizes
+    # What the rules or the rotations hold constant says nothing here.
+    varied = by_group.var(axis=1) > 1e-12
+    return Sample(
+        [name for name, keep in zip(rows, varied, strict=True) if keep],
+        by_group.mean(axis=1)[varied],
+        np.cov(by_group[varied]) / by_group.shape[1],
+    )
+
+
+def alike(one: Session, two: Session) -> str:
+    """Cells of a table: Wald's test that both have one law, and the statistic that differs most."""
+    scores = one.matches.scores
+    assert scores is not None
+    # Eight parts each; the first is what the others leave.
+    parts = [
+        np.unique(np.quantile(values, np.linspace(0, 1, 9)))[1:] for values in (scores, one.lengths)
+    ]
+    first, second = (statistics(played, parts[0], parts[1]) for played in (one, two))
+    common = [name for name in first.names if name in second.names]
+    take = [[sample.names.index(name) for name in common] for sample in (first, second)]
+    gap = first.means[take[0]] - second.means[take[1]]
+    spread = (
+        first.covariance[np.ix_(take[0], take[0])] + second.covariance[np.ix_(take[1], take[1])]
+    )
+    square = float(gap @ np.linalg.pinv(spread, rcond=1e-9, hermitian=True) @ gap)
+    degrees = int(np.linalg.matrix_rank(spread, rtol=1e-9, hermitian=True))
+    z = gap / np.sqrt(np.diag(spread))
+    worst = int(np.abs(z).argmax())
+    far = f"{common[worst]}, {z[worst]:+.1f}"
+    return f"{square:.1f} ({degrees}) | {chdtrc(degrees, square):.2f} | {far}"
+
+
+def laws(seconds: float) -> Iterator[str]:
+    """Whether groups and streams leave the law of one match as it is."""
+    tests = "groups against independent | p | largest z | streams against pile | p | largest z"
+    yield f"| game, k | matches | {tests} |"
+    yield "|---|---|---|---|---|---|---|---|"
+    simple = {f"simple-{t}": rams_simple(t) for t in (0.4, 0.7, 1.0, 1.3, 1.6)}
+    for name, seats in [("Dam", k) for k in range(2, 7)] + [("Rams", k) for k in range(2, 6)]:
+        field: Mapping[str, Policy] = MIXED if name == "Dam" else simple
+        pile, streams = (
+            Dam(DamRules(rounds=1, stock=stock))
+            if name == "Dam"
+            else make_game("rams", {"ramsar": 1, "stock": stock})
             for stock in ("pile", "streams")
-        ]
-        for what, values in _statistics(found):
-            (one, one_se), (two, two_se) = values
-            z = (one - two) / np.hypot(one_se, two_se)
-            yield f"| {seats} | {what} | {one:.3f} | {two:.3f} | {z:+.1f} |"
+        )
+        alone = groups(pile, field, seats, seconds, turns=1)
+        piles, streamed = (groups(game, field, seats, seconds) for game in (pile, streams))
+        count = sum(len(one.lengths) for one in (alone, piles, streamed))
+        yield f"| {name}, {seats} | {count} | {alike(piles, alone)} | {alike(streamed, piles)} |"
 
 
-def _statistics(found: Sequence[Matches]) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-    def summed(which: Callable[[Matches], Any]) -> list[tuple[float, float]]:
-        out = []
-        for matches in found:
-            by_group = np.add.reduceat(which(matches), matches.starts) / matches.seats
-            out.append((by_group.mean(), by_group.std(ddof=1) / np.sqrt(len(by_group))))
-        return out
+def orders(seconds: float) -> Iterator[str]:
+    """Twins in each of the (k-1)! circular orders: how far an order favours one of them."""
+    columns = ("k", "orders", "groups", "sd", "chi-square (df)", "furthest order", "all", "z")
+    yield f"| {' | '.join(columns)} |"
+    yield "|---|---|---|---|---|---|---|---|"
+    field = {
+        "twin-a": memory(6),
+        "flat-6": threshold(6),
+        "twin-b": memory(6),
+        "noisy-7": memory(7, 0.2, 1),
+        "flat-4": threshold(4),
+        "memory-5": memory(5),
+    }
+    game = Dam(DamRules(rounds=1))
+    for seats, share in ((3, 1.0), (4, 1.5), (5, 1.5), (6, 1.0)):
+        chosen = dict(itertools.islice(field.items(), seats))
+        cycle = [(0, *rest) for rest in itertools.permutations(range(1, seats))]
+        matches = groups(game, chosen, seats, 7 * seconds * share, cycle=cycle).matches
+        lead = twin_lead(matches)
+        of = np.arange(len(lead)) % len(cycle)
+        count = np.bincount(of)
+        mean = np.bincount(of, lead) / count
+        noise = float(((lead - mean[of]) ** 2).sum() / (len(lead) - len(cycle)))
+        square = float((count * (mean - lead.mean()) ** 2).sum() / noise)
+        between = max(0.0, float(mean.var(ddof=1)) - noise * float((1 / count).mean()))
+        far = int(np.abs(mean).argmax())
+        error = float(lead.std(ddof=1) / np.sqrt(len(lead)))
+        names = list(chosen)
+        yield (
+            f"| {seats} | {len(cycle)} | {len(lead)} | {np.sqrt(between):.1f} "
+            f"| {square:.0f} ({len(cycle) - 1}) "
+            f"| {', '.join(names[bot] for bot in cycle[far])}: {mean[far]:+.1f} ± "
+            f"{np.sqrt(noise / count[far]):.1f} "
+            f"| {lead.mean():+.2f} ± {error:.2f} | {lead.mean() / error:+.1f} |"
+        )
 
-    yield "mean score", summed(lambda m: m.scores.mean(axis=0))
-    yield "mean squared score", summed(lambda m: (m.scores**2).mean(axis=0))
-    yield "lowest score", summed(lambda m: m.scores.min(axis=0))
-    yield "seat 0 wins", summed(lambda m: (m.ranks[0] == 1).astype(float))
-    yield "first is shared", summed(lambda m: ((m.ranks == 1).sum(axis=0) > 1).astype(float))
+
+def twin_lead(matches: Matches) -> FloatArray:
+    """How many rating points twin-a is ahead of twin-b by each group alone, to first order."""
+    one, two = (
+        (matches.ranks * (matches.seating == matches.bots.index(twin))).sum(axis=0, dtype=int)
+        for twin in ("twin-a", "twin-b")
+    )
+    ahead = np.add.reduceat(np.sign(two - one), matches.starts) / matches.sizes
+    # A lead of d in shares is a score of 1/2 + d/2, whose slope in points is 4 ELO.
+    lead: FloatArray = 2 * ELO * ahead
+    return lead
 
 
 def dam_neighbours(seconds: float) -> Iterator[str]:
@@ -228,22 +363,23 @@ def dam_neighbours(seconds: float) -> Iterator[str]:
     }
     yield "| order | twin-a minus twin-b | z |"
     yield "|---|---|---|"
-    for name, fixed in (("fixed", True), ("by lot", False)):
-        [table, *_] = rate(sketch(groups(game, field, 4, 3 * seconds, fixed=fixed)))
+    for name, cycle in (("fixed", [range(4)]), ("by lot", [])):
+        [table, *_] = rate(sketch(groups(game, field, 4, 3 * seconds, cycle=cycle).matches))
         one, two = (table.bots.index(twin) for twin in ("twin-a", "twin-b"))
         found = table.placement
         assert found.spread is not None
         gap = float(found.strengths[one] - found.strengths[two])
         error = float(differences_se(found.spread)[one, two])
         yield f"| {name} | {gap * ELO:+.1f} | {gap / error:+.1f} |"
-    for line in neighbour_effects(groups(game, field, 4, 3 * seconds)):
+    for line in neighbour_effects(groups(game, field, 4, 3 * seconds).matches):
         yield f"behind {line.bot}: {line.points:+.2f} ± {line.points_se or 0:.2f} points"
 
 
 PARTS = {
     "gains": dam_gains,
-    "law": dam_law,
+    "laws": laws,
     "neighbours": dam_neighbours,
+    "orders": orders,
     "rams": rams_gains,
 }
 

@@ -1,7 +1,6 @@
 """`tourney compare`: is one bot better than another, by a test that may be looked at any time."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,8 +16,8 @@ def compare(
     bot: Annotated[str, typer.Argument(help="The bot that should be better.")],
     other: Annotated[str, typer.Argument(help="The bot it is measured against.")],
     run: Annotated[
-        Path, typer.Argument(help="A run's folder, or a folder of runs: its newest is taken.")
-    ] = Path("results"),
+        str, typer.Argument(help="A run's folder, or a folder of runs: its newest is taken.")
+    ] = "results",
     low: Annotated[float, typer.Option(help="Normalised Elo that is not good enough.")] = 0.0,
     high: Annotated[float, typer.Option(help="Normalised Elo that is wanted.")] = 10.0,
     alpha: Annotated[
@@ -70,18 +69,18 @@ def _tested(
     claims: tuple[float, float],
     errors: tuple[float, float],
 ) -> dict[str, Any]:
-    from tourney.ratings import decide, elo_statement, gate_bounds, reach
+    from tourney.ratings import decide, elo_statement, gate_bounds, interval
 
     size = met.matches // met.scores.groups
     ratio = _ratio(outcomes, met, claims)
     bounds = gate_bounds(*errors)
-    half = met.scores.wary_sd * reach(met.scores.groups, errors[0] + errors[1])
+    low, high = interval(met.scores, errors[0] + errors[1])
     found: dict[str, Any] = {
         "matches": met.matches,
         "groups": met.scores.groups,
         "score": met.scores.mean,
-        "score_low": max(0.0, met.scores.mean - half),
-        "score_high": min(1.0, met.scores.mean + half),
+        "score_low": low,
+        "score_high": high,
         "low": claims[0],
         "high": claims[1],
         "llr": ratio,

@@ -33,7 +33,7 @@ from tourney.ratings.seats import (
     seat_effects,
     ties,
 )
-from tourney.ratings.sequences import GroupMean, reach
+from tourney.ratings.sequences import GroupMean, interval, reach
 from tourney.ratings.sketch import Sketch, add_sketches, sketch, sketches
 from tourney.ratings.spread import Model
 from tourney.ratings.standings import Rated, standings
@@ -87,6 +87,7 @@ __all__ = (
     "gate_bounds",
     "group_gain",
     "head_to_head",
+    "interval",
     "leaderboard",
     "logistic_ratio",
     "luck_adjusted",

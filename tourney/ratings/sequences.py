@@ -1,27 +1,50 @@
 """Intervals that hold at every look at once, so that one may stop when they say enough.
 
 A fixed-size 95 % interval that is looked at after every group is wrong for more than half of all
-runs. A confidence sequence pays for the looks: an interval after t groups of
+runs. A confidence sequence pays for the looks. Two are here.
+
+*Scores of groups* lie between 0 and 1, and that is all that `interval` assumes. A gambler who bets
+l on "the mean is above m" has after all groups the product of 1 + l (x - m). If the mean is m no
+bet can be expected to win, so that the gambler, and any mixture of gamblers, ever gets 1 / a times
+the first stake in at most a share a of runs (Ville 1939; the sequence is Waudby-Smith and Ramdas
+2024). Sums of x and x^2 do not tell the product, but they tell how small it can be: least where
+the scores are 0 and one other value (the moment problem of Chebyshev and Markov). We take that,
+so the sequence needs no group's own score, no order, and holds for few groups as for many.
+
+*Ratings* have no such bounds. `reach` is the asymptotic sequence
 
     mean ± sd sqrt(2 (t r + 1) / (t^2 r) log(sqrt(t r + 1) / a))
 
-covers the truth at all t together but for a share a of runs, for t not too small (the asymptotic
-sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, after Robbins 1970; r as in Howard,
-Ramdas, McAuliffe and Sekhon 2021 makes it narrowest at `BEST_AT` groups).
+of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, after Robbins 1970; r as in Howard, Ramdas,
+McAuliffe and Sekhon 2021 makes it narrowest at `BEST_AT` groups.
 """
 
 import math
 from typing import NamedTuple
 
+import numpy as np
 from scipy.optimize import brentq
+from scipy.special import logsumexp
 
-__all__ = ("FIRST_LOOK", "GroupMean", "groups_needed", "reach")
+from tourney.ratings.matches import FloatArray
+
+__all__ = ("FIRST_LOOK", "GroupMean", "certainly_above", "groups_needed", "interval", "reach")
 
 FIRST_LOOK = 50
-"""Before this many groups nothing is decided: the sequence is asymptotic."""
+"""Before this many groups nothing is decided: ratings are asymptotic, and a schedule's first
+pairings are not its mix."""
 
 BEST_AT = 500
-"""Groups at which the sequence is narrowest for its error."""
+"""Groups at which the sequence of a rating is narrowest for its error."""
+
+BEST_SPREAD = 30.0
+"""Sum of squares at which the sequence of scores is narrowest: 500 groups whose sd is a quarter."""
+
+BETS, LEAST_BET, MOST_BET = 48, 1e-3, 20.0
+"""The gamblers; the least bet is for a difference that takes a hundred million groups."""
+
+RUINED = 0.999
+"""No bet may lose everything."""
 
 MOST_GROUPS = 10**10
 """A forecast beyond this says: never."""
@@ -48,19 +71,93 @@ class GroupMean(NamedTuple):
         return math.sqrt(max(spread, 0.0) / (self.groups - 1))
 
     @property
-    def wary_sd(self) -> float:
-        """The same for values from 0 to 1, as if one more group had given 0 and another 1.
+    def flipped(self) -> "GroupMean":
+        """The other side's values, where both add up to 1."""
+        return GroupMean(
+            self.groups,
+            self.groups - self.total,
+            self.groups - 2 * self.total + self.squares,
+        )
 
-        Where nearly all groups agree the plain spread is too small for what may still come: at a
-        mean of 0.9 it makes the sequence miss in 9 % of runs, and this in 6 %.
-        """
-        mean = self.mean
-        spread = self.squares - self.total * mean + mean**2 + (1 - mean) ** 2
-        return math.sqrt(max(spread, 0.0) / (self.groups + 1))
+
+def _hunger(error: float) -> float:
+    """Twice the log of what a gambler must win, with a mixture's own cost (Howard et al.)."""
+    lost = -2 * math.log(error)
+    return lost + math.log(lost) + 1
+
+
+def _log_wealth(scores: GroupMean, mean: float, error: float, times: float = 1.0) -> float:
+    """Log of what the gamblers have at least who bet that the values are above `mean`.
+
+    Args:
+        scores: the values.
+        mean: what the bets are against.
+        error: share of runs in which they ever get its inverse, on this side alone.
+        times: how often the values came.
+    """
+    bets = np.geomspace(LEAST_BET, RUINED * min(1 / mean, MOST_BET), BETS)
+    # Bets spread as half of a normal distribution, whose width suits `BEST_SPREAD`.
+    stakes = bets * np.exp(-(bets**2) * BEST_SPREAD / _hunger(error) / 2)
+    # The worst scores with these sums: some groups at 0, the others at one value.
+    value = scores.squares / scores.total
+    there = scores.total / value
+    won: FloatArray = there * np.log1p(bets * (value - mean))
+    won += (scores.groups - there) * np.log1p(-bets * mean)
+    return float(logsumexp(times * won, b=stakes / stakes.sum()))
+
+
+def certainly_above(scores: GroupMean, mean: float, error: float) -> bool:
+    """Whether the values' true mean is above `mean`; may be asked after every group.
+
+    Args:
+        scores: values from 0 to 1.
+        mean: from 0 to 1.
+        error: the share of runs in which the sequence ever misses the truth on either side.
+    """
+    if scores.groups < FIRST_LOOK or scores.mean <= mean:
+        return False
+    return mean <= 0 or _log_wealth(scores, mean, error / 2) >= math.log(2 / error)
+
+
+def interval(scores: GroupMean, error: float) -> tuple[float, float]:
+    """The sequence of a mean of values from 0 to 1: it holds at every look but for `error` of runs.
+
+    Everything before the first look. Exact for any number of groups and any values.
+    """
+    return _low(scores, error), 1 - _low(scores.flipped, error)
+
+
+def _low(scores: GroupMean, error: float) -> float:
+    nothing, wanted = 1e-9, math.log(2 / error)
+
+    def lacks(mean: float) -> float:
+        return wanted - _log_wealth(scores, mean, error / 2)
+
+    if not certainly_above(scores, nothing, error):
+        return 0.0
+    return float(brentq(lacks, nothing, scores.mean, xtol=1e-9))
+
+
+def groups_needed(scores: GroupMean, mean: float, error: float) -> float:
+    """Groups until the sequence excludes `mean`, if the values go on as they were.
+
+    Infinite when that is beyond any tournament.
+    """
+    side = scores if scores.mean > mean else scores.flipped
+    other = mean if scores.mean > mean else 1 - mean
+
+    def lacks(log_groups: float) -> float:
+        times = math.exp(log_groups) / scores.groups
+        return math.log(2 / error) - _log_wealth(side, other, error / 2, times)
+
+    first, last = math.log(FIRST_LOOK), math.log(MOST_GROUPS)
+    if side.mean <= other or lacks(last) > 0:
+        return math.inf
+    return math.exp(first if lacks(first) <= 0 else brentq(lacks, first, last))
 
 
 def reach(groups: float, error: float) -> float:
-    """Half the width of the sequence after `groups` groups, in standard deviations of one group.
+    """Half the width of a rating's sequence, in standard deviations of one group.
 
     Args:
         groups: how many; infinite before the first look.
@@ -68,23 +165,6 @@ def reach(groups: float, error: float) -> float:
     """
     if groups < FIRST_LOOK:
         return math.inf
-    lost = -2 * math.log(error)
-    r = (lost + math.log(lost) + 1) / BEST_AT
+    r = _hunger(error) / BEST_AT
     inner = groups * r + 1
     return math.sqrt(2 * inner / (groups * groups * r) * math.log(math.sqrt(inner) / error))
-
-
-def groups_needed(width: float, error: float) -> float:
-    """Groups until the sequence reaches no farther than `width` standard deviations.
-
-    Infinite when that is beyond any tournament.
-    """
-    if reach(FIRST_LOOK, error) <= width:
-        return float(FIRST_LOOK)
-    if width <= 0 or reach(MOST_GROUPS, error) > width:
-        return math.inf
-
-    def gap(log_groups: float) -> float:
-        return math.log(reach(math.exp(log_groups), error) / width)
-
-    return math.exp(brentq(gap, math.log(FIRST_LOOK), math.log(MOST_GROUPS)))

@@ -14,7 +14,13 @@ from scipy.special import expit
 
 from tourney.ratings.duels import duel
 from tourney.ratings.rate import ELO, Estimates, RatingTable, rate
-from tourney.ratings.sequences import groups_needed, reach
+from tourney.ratings.sequences import (
+    GroupMean,
+    certainly_above,
+    groups_needed,
+    interval,
+    reach,
+)
 from tourney.ratings.sketch import Sketch
 from tourney.ratings.spread import Model
 
@@ -158,31 +164,37 @@ def _neighbours(
             groups_left=None,
         )
         return verdict, math.inf
-    sd = scores.wary_sd
-    half = sd * reach(scores.groups, error)
-    low, high = scores.mean - half, scores.mean + half
-    said = _verdict(scores.mean, half, margin)
-    # How narrow the sequence must be: the easier of two ways to a verdict.
-    apart = abs(scores.mean - 0.5)
-    need = max(apart, margin - apart)
-    total = groups_needed(need / sd, error)
+    low, high = interval(scores, error)
+    said = _verdict(scores, margin, error)
+    total = _needed(scores, margin, error)
     left = 0.0 if said != "open" else max(total - scores.groups, 1.0)
     verdict = NeighbourVerdict(
         bot=bot,
         other=other,
         groups=scores.groups,
         score=scores.mean,
-        low=max(low, 0.0),
-        high=min(high, 1.0),
+        low=low,
+        high=high,
         verdict=said,
         groups_left=_finite(left),
     )
     return verdict, 1.0 if said != "open" else (scores.groups + left) / scores.groups
 
 
-def _verdict(mean: float, half: float, margin: float) -> Verdict:
-    if mean - half > 0.5:
+def _verdict(scores: GroupMean, margin: float, error: float) -> Verdict:
+    if certainly_above(scores, 0.5, error):
         return "above"
-    if mean + half < 0.5:
+    if certainly_above(scores.flipped, 0.5, error):
         return "below"
-    return "equal" if abs(mean - 0.5) + half <= margin else "open"
+    near = margin > 0 and all(
+        certainly_above(side, 0.5 - margin, error) for side in (scores, scores.flipped)
+    )
+    return "equal" if near else "open"
+
+
+def _needed(scores: GroupMean, margin: float, error: float) -> float:
+    """Groups to the easier of two verdicts: told apart, or equal."""
+    apart = groups_needed(scores, 0.5, error)
+    if abs(scores.mean - 0.5) >= margin:
+        return apart
+    return min(apart, max(groups_needed(scores, 0.5 + side, error) for side in (-margin, margin)))

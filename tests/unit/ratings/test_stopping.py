@@ -1,11 +1,11 @@
-"""Confidence sequences, verdicts on neighbours and gates, against long random walks."""
+"""Verdicts on neighbours and gates, against long random walks."""
 
 import math
 
 import numpy as np
 import pytest
 
-from tests.unit.ratings.simulated import Array, rows_of, simulate
+from tests.unit.ratings.simulated import rows_of, simulate
 from tourney.ratings import (
     GroupMean,
     Matches,
@@ -19,71 +19,9 @@ from tourney.ratings import (
     normalised_ratio,
     outlook,
     pair_outcomes,
-    reach,
     sketch,
     t_ratio,
 )
-from tourney.ratings.sequences import FIRST_LOOK, groups_needed
-
-
-def ever_missed(values: Array, truth: float, error: float) -> float:
-    """Share of rows whose sequence misses the truth at any look."""
-    t = np.arange(1, values.shape[1] + 1)
-    mean = values.cumsum(axis=1) / t
-    spread = (values**2).cumsum(axis=1) - t * mean**2 + mean**2 + (1 - mean) ** 2
-    sd = np.sqrt(np.maximum(spread, 0) / (t + 1))
-    half = np.array([reach(float(n), error) if n >= FIRST_LOOK else math.inf for n in t])
-    with np.errstate(invalid="ignore"):
-        missed = np.abs(mean - truth) > sd * half
-    return float(missed[:, FIRST_LOOK - 1 :].any(axis=1).mean())
-
-
-@pytest.mark.parametrize("chances", [(0.25, 0.5, 0.25), (0.2, 0.1, 0.7), (0.5, 0.0, 0.5)])
-def test_the_sequence_misses_the_truth_in_at_most_5_percent_of_runs_looked_at_all_the_time(
-    chances: tuple[float, float, float],
-) -> None:
-    lot = np.random.default_rng(1)
-    values = lot.choice([0.0, 0.5, 1.0], size=(1000, 4000), p=chances)
-    assert ever_missed(values, chances[1] / 2 + chances[2], 0.05) <= 0.05
-
-
-def test_far_from_even_the_sequence_is_nearly_as_good() -> None:
-    lot = np.random.default_rng(1)
-    values = lot.choice([0.0, 0.5, 1.0], size=(1000, 4000), p=(0.05, 0.1, 0.85))
-    assert ever_missed(values, 0.9, 0.05) <= 0.065
-
-
-def test_looking_all_the_time_at_a_fixed_interval_would_be_wrong_in_half_of_all_runs() -> None:
-    lot = np.random.default_rng(2)
-    values = lot.choice([0.0, 1.0], size=(500, 4000))
-    t = np.arange(1, 4001)
-    z = np.abs(values.cumsum(axis=1) / t - 0.5) / (0.5 / np.sqrt(t))
-    assert (z[:, 49:] > 1.96).any(axis=1).mean() > 0.35
-
-
-def test_the_reach_by_hand_and_its_inverse() -> None:
-    # r = (-2 ln a + ln(-2 ln a) + 1) / 500 with a = 0.05; at t = 500.
-    lost = -2 * math.log(0.05)
-    r = (lost + math.log(lost) + 1) / 500
-    by_hand = math.sqrt(2 * (500 * r + 1) / (500**2 * r) * math.log(math.sqrt(500 * r + 1) / 0.05))
-    assert reach(500, 0.05) == pytest.approx(by_hand)
-    assert reach(FIRST_LOOK - 1, 0.05) == math.inf
-    for groups in (51.0, 700.0, 1e6):
-        assert groups_needed(reach(groups, 0.01), 0.01) == pytest.approx(groups, rel=1e-6)
-    assert groups_needed(10.0, 0.05) == FIRST_LOOK
-    assert groups_needed(0.0, 0.05) == math.inf
-    assert groups_needed(1e-9, 0.05) == math.inf
-
-
-def test_a_group_mean_is_that_of_its_values() -> None:
-    values = np.array([0.0, 0.5, 1.0, 1.0, 0.25])
-    mean = GroupMean(5, float(values.sum()), float((values**2).sum()))
-    assert mean.mean == pytest.approx(values.mean())
-    assert mean.sd == pytest.approx(values.std(ddof=1))
-    assert mean.wary_sd == pytest.approx(
-        math.sqrt((((values - values.mean()) ** 2).sum() + 0.55**2 + 0.45**2) / 6)
-    )
-    assert GroupMean(1, 0.5, 0.25).sd == math.inf
 
 
 def test_a_duel_is_the_mean_over_groups_in_loops() -> None:
