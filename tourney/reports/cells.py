@@ -32,7 +32,27 @@ def _number(name: str, error: str = "", *, scale: int = 1, digits: int = 2, sign
 
 def _percent(name: str, error: str = "") -> Cell:
     inner = _number(name, error, scale=100, digits=1)
-    return lambda line: inner(line).replace(" ±", "% ±") if error else f"{inner(line)}%"
+
+    def cell(line: Any) -> str:
+        shown = inner(line)
+        if shown == "–":
+            return shown
+        return shown.replace(" ±", "% ±") if error else f"{shown}%"
+
+    return cell
+
+
+def _chance(name: str) -> Cell:
+    """A likelihood, which is never quite certain."""
+    inner = _percent(name)
+
+    def cell(line: Any) -> str:
+        value = getattr(line, name)
+        if value is None or 0.001 <= value <= 0.999:
+            return inner(line)
+        return ">99.9%" if value > 0.5 else "<0.1%"
+
+    return cell
 
 
 def _matches(line: Any) -> str:
@@ -58,7 +78,7 @@ COLUMNS: Mapping[PanelName, Sequence[tuple[str, Cell]]] = {
         ("ahead", _percent("ahead", "ahead_se")),
         ("expected", _percent("expected")),
         ("z", _z),
-        ("better", _percent("superiority")),
+        ("better", _chance("superiority")),
         ("matches", _matches),
     ),
     "seats": (

@@ -149,13 +149,15 @@ def _adjusted(
         [dealt[k].counts[s] - dealt[k].means[s] for k, s in zip(at, seats, strict=True)]
     )
     scores = rows["score"].to_numpy().astype(np.float64)
-    found = luck_adjusted(scores, luck, np.zeros(luck.shape[1]), at)
-    told = rows.with_columns(pl.Series("adjusted", found.scores))
+    # Against the bot's own mean, so that what bots differ by is not taken for luck.
+    own = rows.select(pl.col("score").mean().over("bot"))["score"].to_numpy()
+    found = luck_adjusted(scores - own, luck, np.zeros(luck.shape[1]), at)
+    told = rows.with_columns(pl.Series("adjusted", found.scores + own))
     lines = tuple(sorted(_lines(told), key=lambda line: line.bot))
     explained = 100 * max(found.explained, 0.0)
     return (
-        f"The dealt cards explain {explained:.0f} % of a single match's score; rotations have "
-        "taken most of that out already.",
+        f"The dealt cards explain {explained:.0f} % of what a bot's scores differ by from match to "
+        "match; rotations have taken most of that out already.",
         lines,
     )
 
