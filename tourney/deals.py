@@ -14,7 +14,8 @@ a game, and nothing here may ever be sent to a bot but its own seed.
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from operator import itemgetter
 
 from tourney.games.base import Chance
 from tourney.games.cards import Card
@@ -51,18 +52,27 @@ class Deals:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._places: dict[str, dict[Card, bytes]] = {}
+        self._orders: dict[str, dict[Card, bytes]] = {}
+        """By label the cards met so far, each with its place, in the order of their places."""
 
     def draw(self, chance: Chance) -> Sequence[Card]:
         """The cards that answer `chance`, in the order of its label."""
-        places = self._places.setdefault(chance.label, {})
-        missing = [card for card in chance.cards if card not in places]
-        if missing:
-            start = hashlib.sha256(self._key + chance.label.encode() + b"\0")
-            for card in missing:
+        cards = chance.cards if isinstance(chance.cards, Set) else frozenset(chance.cards)
+        order = self._orders.get(chance.label, {})
+        if not order.keys() >= cards:
+            order = self._orders[chance.label] = self._order(chance, order)
+        if chance.count == 1:
+            for card in order:
+                if card in cards:
+                    return (card,)
+        return [card for card in order if card in cards][: chance.count]
+
+    def _order(self, chance: Chance, known: Mapping[Card, bytes]) -> dict[Card, bytes]:
+        start = hashlib.sha256(self._key + chance.label.encode() + b"\0")
+        places = dict(known)
+        for card in chance.cards:
+            if card not in places:
                 digest = start.copy()
                 digest.update(card.encode())
                 places[card] = digest.digest()
-        if chance.count == 1:
-            return (min(chance.cards, key=places.__getitem__),)
-        return sorted(chance.cards, key=places.__getitem__)[: chance.count]
+        return dict(sorted(places.items(), key=itemgetter(1)))

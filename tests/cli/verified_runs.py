@@ -14,9 +14,10 @@ from tourney.deals import Deals, bot_seed, commitment, group_key, secret_from_se
 from tourney.games.registry import make_game
 from tourney.protocol.faults import Fault
 from tourney.records import frame
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
 from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows
+from tourney.referee.specs import MatchSpec
 from tourney.schedule.groups import RoundRobin
 from tourney.store import RunCounts, RunInfo, RunWriter
 from tourney.store.codec import pack, unpack

@@ -29,7 +29,7 @@ from tourney.config.models import Limits
 from tourney.packages import install, pack, package_digest
 from tourney.packages.manifest import load_manifest
 from tourney.protocol.messages import Hello
-from tourney.referee.bots import BotSpec
+from tourney.referee.specs import BotSpec
 from tourney.referee.table import Table
 from tourney.sandbox.base import BotProcess, ProcessLimits, Sandbox
 from tourney.sandbox.bwrap import BwrapNoProcSandbox, BwrapRootSandbox, BwrapSandbox

@@ -11,8 +11,8 @@ from tourney.config.models import Limits
 from tourney.deals import Deals, group_key
 from tourney.games.dam import Dam, DamRules
 from tourney.protocol.messages import Hello
-from tourney.referee.bots import BotSpec
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
+from tourney.referee.specs import BotSpec, MatchSpec
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits
 from tourney.sandbox.none import NoSandbox

@@ -25,8 +25,8 @@ from tests.match.conftest import GAME, GOOD, PRELUDE, new_match
 from tourney.config.models import Limits
 from tourney.errors import TourneyError
 from tourney.protocol.messages import Hello
-from tourney.referee.bots import BotSpec
 from tourney.referee.match import Match
+from tourney.referee.specs import BotSpec
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits
 from tourney.sandbox.bwrap import BwrapSandbox

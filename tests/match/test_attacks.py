@@ -28,7 +28,8 @@ from tourney.errors import SandboxUnavailable
 from tourney.packages import install, pack, package_digest
 from tourney.packages.manifest import load_manifest
 from tourney.protocol.messages import Hello
-from tourney.referee.bots import BotSpec, LiveBot
+from tourney.referee.bots import LiveBot
+from tourney.referee.specs import BotSpec
 from tourney.referee.table import Table
 from tourney.referee.verdicts import blame, ending
 from tourney.sandbox.base import ExitStatus, ProcessLimits
@@ -268,7 +269,7 @@ def test_a_lost_guard_is_nobodys_fault(seat: Seat) -> None:
 @pytest.mark.parametrize("line", ["#!/no/such/interpreter", "#!"])
 def test_a_program_that_cannot_be_executed_did_not_start(seat: Seat, line: str) -> None:
     table = seat(Limits(start_ms=3_000), good=GOOD, odd=GOOD)
-    folder = table._bots["odd"].folder
+    folder = table._processes.bots["odd"].folder
     (folder / "bot").write_text(line)
     (folder / "bot").chmod(0o755)
     odd = spec_of(folder, ["./bot"])

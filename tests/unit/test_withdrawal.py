@@ -9,8 +9,8 @@ from tests.unit.store.test_store import create
 from tourney import records
 from tourney.executors.base import BlockDone, BlockResult
 from tourney.ratings import sums
-from tourney.referee.match import MatchSpec
 from tourney.referee.rows import Rows, add_unplayed
+from tourney.referee.specs import MatchSpec
 from tourney.runner.loop import Runner
 from tourney.runner.withdrawal import FaultStreaks
 from tourney.schedule.scheduler import Block, Scheduler

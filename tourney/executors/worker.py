@@ -18,10 +18,10 @@ from tourney.packages.manifest import load_manifest
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import PROTOCOL, Hello
 from tourney.ratings import sums
-from tourney.referee.bots import BotSpec
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
 from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows, add_unplayed
+from tourney.referee.specs import BotSpec, MatchSpec
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
 from tourney.schedule.formats import make_schedule

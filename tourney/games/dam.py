@@ -1,7 +1,7 @@
 """Dam: seven face-down cards in a row, swapped left to right; the lowest sum wins.
 
-Rule ids are those of docs/rules/dam.md. Each card on the table carries the set of seats that know
-it, which gives the known prefix of a row (DAM-25), the cards everybody saw go there (DAM-26) and
+Rule ids are those of docs/rules/dam.md. For each seat the state holds the rows as that seat knows
+them, which gives the known prefix of a row (DAM-25), the cards everybody saw go there (DAM-26) and
 the cards moved by a swap (DAM-V4) without a special case. Options are in `dam_rules`, the swap
 question in `dam_swap`.
 """
@@ -9,7 +9,7 @@ question in `dam_swap`.
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import msgspec
+from msgspec.structs import replace
 
 from tourney.errors import GameError
 from tourney.games import dam_swap
@@ -28,8 +28,9 @@ from tourney.games.base import (
     require_legal,
 )
 from tourney.games.cards import PACK, Card
+from tourney.games.dam_rows import put, replaced
 from tourney.games.dam_rules import MIN_SEATS, DamRules, card_values, check_rules, check_seats
-from tourney.games.dam_state import DamState, replaced
+from tourney.games.dam_state import DamState
 
 __all__ = ("Dam", "DamRules", "DamState")
 
@@ -56,6 +57,11 @@ class Dam:
         self.row_len: int = rules.row_len
         self.chain_len = rules.chain_len
         self.values = card_values(rules)
+        self._seats_of = [
+            tuple(seat for seat in range(rules.max_players) if mask >> seat & 1)
+            for mask in range(1 << rules.max_players)
+        ]
+        """The seats of every set of them, by its bits."""
         self._asks_first = rules.ask != "off" and rules.ask_object != "hand"
         self._asks_in_hand = rules.ask != "off" and rules.ask_object == "hand"
         ordered = sorted(self.values.values())
@@ -146,20 +152,18 @@ class Dam:
 
     def act(self, state: DamState, action: Action) -> Step[DamState]:
         """Play `action` for the seat to decide."""
-        decision = self.turn(state)
-        if not isinstance(decision, Decision):
-            raise GameError(f"{action!r} in phase {state.phase!r}: nobody is to act")
-        require_legal(action, decision)
+        self._require_legal(state, action)
         if action == "keep":
             return self._keep(state)
         if action == "throw":
-            return self._throw(state)
+            thrown = Event("throw", state.to_act, {"card": state.hand})
+            return self._end_turn(state, (*state.discard, state.hand), (thrown,))
         if action == "draw":
-            return Step(msgspec.structs.replace(state, phase="draw", streak=0))
+            return Step(replace(state, phase="draw", streak=0))
         if action == "take":
             return self._take(state)
         if action == "pass":
-            return self._end_turn(state, ())
+            return self._end_turn(state, state.discard, ())
         back = "source" if self._asks_first else "decide"
         if state.phase == "ask":
             return dam_swap.ask(state, action, back)
@@ -168,10 +172,21 @@ class Dam:
             return dam_swap.answer(state, action, binding=binding, back=back)
         return dam_swap.confirm(state, action, back)
 
+    def _require_legal(self, state: DamState, action: Action) -> None:
+        # Nearly all actions are of these two phases.
+        if state.phase == "decide" and action in self._decide_actions(state)[0]:
+            return
+        if state.phase == "source" and action in self._source_actions(state):
+            return
+        decision = self.turn(state)
+        if not isinstance(decision, Decision):
+            raise GameError(f"{action!r} in phase {state.phase!r}: nobody is to act")
+        require_legal(action, decision)
+
     def _take(self, state: DamState) -> Step[DamState]:
         """DAM-8, DAM-10: the top of the discard pile goes to the hand, seen by all."""
         card = state.discard[-1]
-        after = msgspec.structs.replace(
+        after = replace(
             state,
             phase="decide",
             discard=state.discard[:-1],
@@ -184,33 +199,30 @@ class Dam:
 
     def _keep(self, state: DamState) -> Step[DamState]:
         """DAM-14: the card in hand goes to the next slot, the card that lay there to the hand."""
-        seat, slot = state.to_act, state.keeps
-        row, row_known = state.rows[seat], state.known[seat]
-        after = msgspec.structs.replace(
+        seat, slot, card, known = state.to_act, state.keeps, state.hand, state.hand_known
+        row = state.rows[seat]
+        seen, before = put(state.seen, seat, slot, card, known)
+        after = replace(
             state,
-            rows=replaced(state.rows, seat, replaced(row, slot, state.hand)),
-            known=replaced(state.known, seat, replaced(row_known, slot, state.hand_known)),
+            rows=replaced(state.rows, seat, replaced(row, slot, card)),
+            seen=seen,
             hand=row[slot],
-            hand_known=row_known[slot] | 1 << seat,
+            hand_known=before | 1 << seat,
             origin="row",
             keeps=slot + 1,
         )
-        knowers = tuple(s for s in range(state.seats) if state.hand_known >> s & 1)
-        event = Event("keep", seat, {"slot": slot + 1}, {"card": state.hand}, knowers)
+        event = Event("keep", seat, {"slot": slot + 1}, {"card": card}, self._seats_of[known])
         return Step(after, (event,))
 
-    def _throw(self, state: DamState) -> Step[DamState]:
-        """DAM-13: the card in hand goes to the discard pile, seen by all, and the turn ends."""
-        thrown = Event("throw", state.to_act, {"card": state.hand})
-        after = msgspec.structs.replace(state, discard=(*state.discard, state.hand))
-        return self._end_turn(after, (thrown,))
-
-    def _end_turn(self, state: DamState, events: tuple[Event, ...]) -> Step[DamState]:
-        """The next seat begins, or the deal ends (DAM-20, DAM-21, DAM-V5)."""
-        after = msgspec.structs.replace(
+    def _end_turn(
+        self, state: DamState, discard: tuple[Card, ...], events: tuple[Event, ...]
+    ) -> Step[DamState]:
+        """DAM-13: the next seat begins, or the deal ends (DAM-20, DAM-21, DAM-V5)."""
+        after = replace(
             state,
             phase="ask" if self._asks_first else "source",
             to_act=(state.to_act + 1) % state.seats,
+            discard=discard,
             hand="",
             hand_known=0,
             origin="",
@@ -222,7 +234,7 @@ class Dam:
             return Step(after, events)
         lap = self._laps_left(state, after)
         if lap:
-            return Step(msgspec.structs.replace(after, phase="lap", lap=lap), events)
+            return Step(replace(after, phase="lap", lap=lap), events)
         return self._score(after, events)
 
     def _laps_left(self, state: DamState, after: DamState) -> int:
@@ -240,7 +252,7 @@ class Dam:
         if state.phase == "draw":
             return self._drew(state, cards[0])
         if state.phase == "lot":
-            return Step(msgspec.structs.replace(state, phase="deal", starter=int(cards[0])))
+            return Step(replace(state, phase="deal", starter=int(cards[0])))
         if state.phase == "tie":
             return self._decided(state, dict(zip(self._lowest(state), cards, strict=True)), ())
         return self._dealt(state, cards)
@@ -250,9 +262,9 @@ class Dam:
         seat, stock = state.to_act, state.stock - {card}
         if self.rules.end == "immediate" and not stock:
             # DAM-V5: the last stock card is nobody's choice.
-            after = msgspec.structs.replace(state, stock=stock, discard=(*state.discard, card))
-            return self._end_turn(after, (Event("throw", seat, {"card": card}),))
-        after = msgspec.structs.replace(
+            thrown = Event("throw", seat, {"card": card})
+            return self._end_turn(replace(state, stock=stock), (*state.discard, card), (thrown,))
+        after = replace(
             state,
             phase="ask" if self._asks_in_hand else "decide",
             stock=stock,
@@ -270,12 +282,12 @@ class Dam:
         if self.chain_len > length:
             rows = [(*row, card) for row, card in zip(rows, side, strict=True)]
             side = ()
-        after = msgspec.structs.replace(
+        after = replace(
             state,
             phase="ask" if self._asks_first else "source",
             to_act=state.starter,
             rows=tuple(rows),
-            known=((0,) * self.chain_len,) * n,
+            seen=(((None,) * self.chain_len,) * n,) * n,
             side=side,
             stock=frozenset(self.pack).difference(cards),
             discard=(),
@@ -299,14 +311,14 @@ class Dam:
         lowest, tie = self._lowest(state), self.rules.tie
         if len(lowest) > 1 and tie == "replay" and state.replays < MAX_REPLAYS:
             shown = self._shown(state, (), {"replayed": True})
-            again = msgspec.structs.replace(state, phase="deal", replays=state.replays + 1)
+            again = replace(state, phase="deal", replays=state.replays + 1)
             return Step(again, (*events, shown))
         if len(lowest) > 1 and tie == "decider":
             if self.rules.decider == "draw":
                 # A pile too small for a card each decides nothing.
                 if len(state.discard) < len(lowest):
                     return self._close_deal(state, tuple(lowest), events, {})
-                return Step(msgspec.structs.replace(state, phase="tie"), events)
+                return Step(replace(state, phase="tie"), events)
             side = state.side or tuple(row[-1] for row in state.rows)
             return self._decided(state, dict(enumerate(side)), events)
         if len(lowest) > 1 and tie == "last_actor_loses":
@@ -333,7 +345,7 @@ class Dam:
     ) -> Step[DamState]:
         """DAM-33, then the next deal with the next starter (DAM-41) or the end."""
         last = state.round == self.n_rounds(state.seats)
-        after = msgspec.structs.replace(
+        after = replace(
             state,
             phase="over" if last else "deal",
             round=state.round if last else state.round + 1,
@@ -373,27 +385,23 @@ class Dam:
 
     def view(self, state: DamState, seat: Seat | None) -> dict[str, Any]:
         """What `seat` knows (DAM-24 to DAM-27); None sees every card."""
+        in_hand = state.hand != ""
         bits = -1 if seat is None else 1 << seat
-        in_hand = bool(state.hand)
-        rows: list[Sequence[Card | None]] = list(state.rows)
-        if seat is not None:
-            rows = [
-                [card if bits & who else None for card, who in zip(row, known, strict=True)]
-                for row, known in zip(state.rows, state.known, strict=True)
-            ]
+        n = state.seats
         view = {
             "round": state.round,
-            "rounds": self.n_rounds(state.seats),
+            "rounds": self.n_rounds(n),
             "seat": state.to_act if seat is None else seat,
-            "dealer": (state.starter - 1) % state.seats,
+            "dealer": (state.starter - 1) % n,
             "stock": len(state.stock),
             "discard": state.discard,
-            "rows": rows,
+            # No rows lie on the table before the first deal.
+            "rows": state.rows if seat is None or not state.rows else state.seen[seat],
             "hand": state.hand if state.hand_known & bits else None,
             "from": state.origin if in_hand else None,
             "slot": state.keeps + 1 if in_hand and state.keeps < self.chain_len else None,
             "streak": state.streak,
-            "totals": [sum(deal[s] for deal in state.sums) for s in range(state.seats)],
+            "totals": [sum(sums) for sums in zip(*state.sums, strict=True)] or [0] * n,
         }
         if self.rules.ask != "off":
             view["request"] = state.request or None

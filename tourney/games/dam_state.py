@@ -1,16 +1,19 @@
 """One position of a match of Dam."""
 
-from typing import Any
-
 import msgspec
 
 from tourney.games.base import Seat
 from tourney.games.cards import Card
 
-__all__ = ("DamState", "Known", "replaced")
+__all__ = ("DamState", "Known", "Row", "Seen")
 
 Known = int
 """Which seats know a card: bit s is set when seat s does."""
+
+Row = tuple[Card, ...]
+
+Seen = tuple[tuple[tuple[Card | None, ...], ...], ...]
+"""For each seat, all rows as that seat knows them: None where it does not know the card."""
 
 
 class DamState(msgspec.Struct, frozen=True, gc=False):
@@ -24,9 +27,8 @@ class DamState(msgspec.Struct, frozen=True, gc=False):
     """The deal being played, from 1."""
     starter: Seat = 0
     to_act: Seat = 0
-    rows: tuple[tuple[Card, ...], ...] = ()
-    known: tuple[tuple[Known, ...], ...] = ()
-    """Who knows the card in each slot; same shape as `rows`."""
+    rows: tuple[Row, ...] = ()
+    seen: Seen = ()
     side: tuple[Card, ...] = ()
     """Each seat's deciding card beside the row (DAM-V3), known to nobody."""
     stock: frozenset[Card] = frozenset()
@@ -55,8 +57,3 @@ class DamState(msgspec.Struct, frozen=True, gc=False):
     """Row sums of each finished deal, a tuple of seats each."""
     winners: tuple[tuple[Seat, ...], ...] = ()
     """Who won each finished deal; several share it."""
-
-
-def replaced(items: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    """A copy of `items` with one item changed."""
-    return (*items[:index], value, *items[index + 1 :])

@@ -3,10 +3,13 @@
 Knowledge travels with the card: whoever knew it knows where it lies now.
 """
 
+from typing import Any
+
 import msgspec
 
 from tourney.games.base import Action, Decision, Event, Seat, Step
-from tourney.games.dam_state import DamState, replaced
+from tourney.games.dam_rows import put, replaced
+from tourney.games.dam_state import DamState
 
 __all__ = ("answer", "ask", "ask_decision", "confirm", "reply_decision")
 
@@ -25,7 +28,7 @@ def ask_decision(state: DamState, ask_object: str) -> Decision:
             legal += [f"ask {seat} {own} {other}" for own in slots for other in slots]
         else:
             # A card that the asker knows is not unseen.
-            unseen = [i for i in slots if not state.known[seat][i - 1] >> me & 1]
+            unseen = [i for i in slots if state.seen[me][seat][i - 1] is None]
             legal += [f"ask {seat} {other}" for other in unseen]
     return Decision(me, "ask", tuple(legal), "no-ask")
 
@@ -98,30 +101,30 @@ def _public(request: tuple[int, ...]) -> dict[str, int]:
 
 
 def _swap_rows(state: DamState, a: Seat, b: Seat) -> DamState:
-    rows, known = list(state.rows), list(state.known)
-    rows[a], rows[b] = rows[b], rows[a]
-    known[a], known[b] = known[b], known[a]
-    return msgspec.structs.replace(state, rows=tuple(rows), known=tuple(known))
+    def swapped(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        return replaced(replaced(rows, a, rows[b]), b, rows[a])
+
+    seen = tuple(swapped(rows) for rows in state.seen)
+    return msgspec.structs.replace(state, rows=swapped(state.rows), seen=seen)
 
 
 def _swap_slots(state: DamState, a: tuple[Seat, int], b: tuple[Seat, int]) -> DamState:
-    rows = [list(row) for row in state.rows]
-    known = [list(row) for row in state.known]
-    rows[a[0]][a[1]], rows[b[0]][b[1]] = rows[b[0]][b[1]], rows[a[0]][a[1]]
-    known[a[0]][a[1]], known[b[0]][b[1]] = known[b[0]][b[1]], known[a[0]][a[1]]
-    return msgspec.structs.replace(
-        state,
-        rows=tuple(tuple(row) for row in rows),
-        known=tuple(tuple(row) for row in known),
-    )
+    card_a, card_b = state.rows[a[0]][a[1]], state.rows[b[0]][b[1]]
+    seen, known_a = put(state.seen, *a, card_b, 0)
+    seen, known_b = put(seen, *b, card_a, known_a)
+    seen, _ = put(seen, *a, card_b, known_b)
+    rows = replaced(state.rows, a[0], replaced(state.rows[a[0]], a[1], card_b))
+    rows = replaced(rows, b[0], replaced(rows[b[0]], b[1], card_a))
+    return msgspec.structs.replace(state, rows=rows, seen=seen)
 
 
 def _swap_hand(state: DamState, other: Seat, slot: int) -> DamState:
     """The card in hand goes to the other's slot; what lay there comes to the hand and is seen."""
+    seen, before = put(state.seen, other, slot, state.hand, state.hand_known)
     return msgspec.structs.replace(
         state,
         rows=replaced(state.rows, other, replaced(state.rows[other], slot, state.hand)),
-        known=replaced(state.known, other, replaced(state.known[other], slot, state.hand_known)),
+        seen=seen,
         hand=state.rows[other][slot],
-        hand_known=state.known[other][slot] | 1 << state.to_act,
+        hand_known=before | 1 << state.to_act,
     )

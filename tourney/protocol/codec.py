@@ -1,15 +1,29 @@
 """Lines in, messages out, with every size bounded. No pipes, no clocks."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
 
 from tourney.protocol.messages import Answer, Ready, ToBot
 
-__all__ = ("LINE_MAX_BYTES", "BadMessage", "decode_answer", "decode_ready", "encode", "shown")
+__all__ = (
+    "ARRAY_MAX_BYTES",
+    "LINE_MAX_BYTES",
+    "BadMessage",
+    "decode_answer",
+    "decode_answers",
+    "decode_ready",
+    "encode",
+    "encode_array",
+    "shown",
+)
 
 LINE_MAX_BYTES = 64 * 1024
 """A longer line of a bot is the fault `output_limit` (PROTOCOL.md section 7)."""
+
+ARRAY_MAX_BYTES = 1024 * 1024
+"""The same for the answer to an array."""
 
 SHOWN_MAX_CHARS = 2_000
 """How much of a line is kept as evidence."""
@@ -20,6 +34,7 @@ REASON_MAX_CHARS = 300
 _encoder = msgspec.json.Encoder()
 _ready = msgspec.json.Decoder(Ready)
 _answer = msgspec.json.Decoder(Answer)
+_answers = msgspec.json.Decoder(list[Answer])
 
 T = TypeVar("T")
 
@@ -31,6 +46,11 @@ class BadMessage(Exception):
 def encode(message: ToBot) -> bytes:
     """One line, newline included."""
     return _encoder.encode(message) + b"\n"
+
+
+def encode_array(messages: Sequence[ToBot]) -> bytes:
+    """One line that holds all of `messages`, for a bot that takes arrays (PROTOCOL.md 6)."""
+    return _encoder.encode(messages) + b"\n"
 
 
 def decode_ready(line: bytes) -> Ready:
@@ -49,6 +69,18 @@ def decode_answer(line: bytes) -> Answer:
         BadMessage: the line is not JSON, or has no string `action`.
     """
     return _decode(_answer, line, '{"action":"..."}')
+
+
+def decode_answers(line: bytes, count: int) -> list[Answer]:
+    """The answer to an array with `count` questions.
+
+    Raises:
+        BadMessage: the line is not a JSON array of `count` answers.
+    """
+    answers = _decode(_answers, line, f'an array of {count} {{"action":"..."}}')
+    if len(answers) != count:
+        raise BadMessage(f"expected an array of {count} answers, got one of {len(answers)}")
+    return answers
 
 
 def _decode(decoder: msgspec.json.Decoder[T], line: bytes, wanted: str) -> T:

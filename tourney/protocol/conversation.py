@@ -7,7 +7,7 @@ pipe and no clock, so it is tested and fuzzed without a process.
 from collections import deque
 from typing import NamedTuple
 
-from tourney.protocol.codec import LINE_MAX_BYTES, shown
+from tourney.protocol.codec import ARRAY_MAX_BYTES, LINE_MAX_BYTES, shown
 from tourney.protocol.faults import FaultKind
 
 __all__ = ("Conversation", "Problem")
@@ -33,6 +33,8 @@ class Conversation:
         """Whether a line is due from the bot."""
         self.unasked = 0
         """Bytes that came while no line was due."""
+        self._most_bytes = LINE_MAX_BYTES
+        """Length that the line due may have."""
         self._buffer = b""
         self._sent: deque[bytes] = deque(maxlen=KEPT_LINES)
         self._received: deque[bytes] = deque(maxlen=KEPT_LINES)
@@ -41,10 +43,14 @@ class Conversation:
         """Remember a line that goes to the bot."""
         self._sent.append(line)
 
-    def expect(self) -> Problem | None:
-        """A question goes out: one line is due. A problem if the bot spoke out of turn before."""
+    def expect(self, questions: int = 1) -> Problem | None:
+        """A line of questions goes out: one line is due.
+
+        A problem if the bot spoke out of turn before.
+        """
         if self.unasked:
             return self._spoke_unasked()
+        self._most_bytes = LINE_MAX_BYTES if questions == 1 else ARRAY_MAX_BYTES
         self.awaiting = True
         return None
 
@@ -62,12 +68,12 @@ class Conversation:
         end = data.find(b"\n")
         if end < 0:
             self._buffer = data
-            return self._too_long(data) if len(data) > LINE_MAX_BYTES else None
+            return self._too_long(data) if len(data) > self._most_bytes else None
         line, rest = data[:end], data[end + 1 :]
         self._buffer = b""
         self.awaiting = False
         self._received.append(line)
-        if len(line) > LINE_MAX_BYTES:
+        if len(line) > self._most_bytes:
             return self._too_long(line)
         if rest and self._unasked(rest):
             return self._spoke_unasked()
@@ -97,7 +103,7 @@ class Conversation:
         self._received.append(data)
         self._buffer = b""
         return Problem(
-            "output_limit", f"a line of {len(data)} bytes or more; the limit is {LINE_MAX_BYTES}"
+            "output_limit", f"a line of {len(data)} bytes or more; the limit is {self._most_bytes}"
         )
 
     def _spoke_unasked(self) -> Problem:

@@ -9,41 +9,28 @@ import struct
 import termios
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from tourney.protocol.codec import encode, shown
 from tourney.protocol.conversation import Conversation
 from tourney.protocol.faults import Fault, FaultKind
 from tourney.protocol.messages import ToBot
 from tourney.referee.match import Match
-from tourney.sandbox.base import BotProcess, ExitStatus, ProcessLimits
+from tourney.referee.specs import BotSpec
+from tourney.sandbox.base import BotProcess, ExitStatus
 
-__all__ = ("BotSpec", "LiveBot")
+__all__ = ("LiveBot",)
 
 READ_BYTES = 1 << 16
 """One read empties a pipe of the usual size."""
+
+CEILING_FACTOR = 4
+CEILING_EXTRA_MS = 1_000
+"""A bot that a busy machine gave no core is waited for, up to this bound."""
 
 LAST_WORDS_READS = 32
 
 STDERR_TAIL_BYTES = 4_096
 """Kept of a bot's log as evidence."""
-
-
-class BotSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A bot that is ready to be started on this machine."""
-
-    name: str
-    folder: Path
-    """The unpacked and built package."""
-    command: Sequence[str]
-    options: Mapping[str, Any]
-    limits: ProcessLimits
-    log_bytes: int = 64 * 1024
-    """Kept of its standard error a match."""
 
 
 class LiveBot:
@@ -56,14 +43,26 @@ class LiveBot:
         self.ready = False
         self.closed = False
         """Whether its output has ended."""
-        self.asked: Match | None = None
-        """The match it is thinking about."""
+        self.batch = 1
+        """Questions that a line may hold; above 1 the bot takes arrays."""
+        self.dropped = False
+        """Whether it is out of the table."""
+        self.asked: list[Match] = []
+        """The matches of the last line it was asked."""
+        self.thinking = False
+        """Whether the answer to it is due."""
+        self.line: bytes | None = None
+        """The answer, until it is judged."""
+        self.took_us = 0
+        """Microseconds from question to answer."""
         self.waiting: deque[Match] = deque()
         """Matches that want to ask it next."""
         self.playing: dict[Match, int] = {}
         """Matches it takes part in, with its seat."""
-        self.cpu_at_start: dict[Match, int] = {}
-        """Its CPU time, nanoseconds, when each of them began."""
+        self._accounts: dict[Match, tuple[int, int]] = {}
+        """CPU time and time to answer, nanoseconds, when each of them began."""
+        self._thought_ns = 0
+        """Time from its questions to its answers, summed."""
         self.allowed_ms = 0.0
         """Time for the answer that is due."""
         self.deadline_ns = 0
@@ -93,9 +92,11 @@ class LiveBot:
         self.conversation.sent(line)
         self._outbox += line
 
-    def ask(self, message: ToBot) -> None:
-        """Write a question, and what was queued before it, at once as far as the pipe takes it."""
-        line = encode(message)
+    def ask(self, line: bytes) -> None:
+        """Write a line that is to be answered, and what was queued before it.
+
+        At once as far as the pipe takes it; the rest is the backlog.
+        """
         self.conversation.sent(line)
         self._first_look = None
         if self._outbox:
@@ -136,6 +137,42 @@ class LiveBot:
             return os.read(self.process.stdout, READ_BYTES)
         except BlockingIOError:
             return None
+
+    def joins(self, match: Match, seat: int) -> None:
+        """Its part in a match begins."""
+        self.playing[match] = seat
+        self._accounts[match] = self.process.cpu_ns(), self._thought_ns
+
+    def idle_ms(self, match: Match) -> float:
+        """Milliseconds of CPU that it used outside its turns since the match began.
+
+        Worker and bots share a core, so a bot cannot use more CPU than wall time in its turns.
+        """
+        cpu, thought = self._accounts[match]
+        return (self.process.cpu_ns() - cpu - (self._thought_ns - thought)) / 1e6
+
+    def leaves(self, match: Match) -> int:
+        """Its part in a match is over; returns its seat."""
+        del self._accounts[match]
+        return self.playing.pop(match)
+
+    def set_deadline(self, allowed_ms: float) -> None:
+        """The answer is due in so many milliseconds after the last byte of the question."""
+        self.allowed_ms = allowed_ms
+        self.deadline_ns = self.asked_at_ns + int(allowed_ms * 1e6)
+        ceiling_ms = allowed_ms * CEILING_FACTOR + CEILING_EXTRA_MS
+        self.ceiling_ns = self.asked_at_ns + int(ceiling_ms * 1e6)
+
+    def next_matches(self) -> list[Match]:
+        """Take as many of the matches that wait as a line may hold."""
+        count = min(len(self.waiting), self.batch)
+        return [self.waiting.popleft() for _ in range(count)]
+
+    def answered(self, line: bytes, now_ns: int) -> None:
+        """The answer is in."""
+        took_ns = now_ns - self.asked_at_ns
+        self.thinking, self.line, self.took_us = False, line, took_ns // 1000
+        self._thought_ns += took_ns
 
     def drain_stderr(self) -> bool:
         """Take what it logged, as much as is kept of it. False once the log is closed."""

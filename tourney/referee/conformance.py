@@ -23,8 +23,8 @@ from tourney.packages.digest import package_digest
 from tourney.packages.manifest import Manifest, load_manifest
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import PROTOCOL, Hello
-from tourney.referee.bots import BotSpec
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
+from tourney.referee.specs import BotSpec, MatchSpec
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
 

@@ -4,50 +4,20 @@ No pipe, no clock, no file. Chance is drawn from the group's deals; a seat with 
 on by the game's stand-in, so that the other seats finish a real match (PROTOCOL.md section 7).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import msgspec
 
 from tourney.deals import Deals
 from tourney.games.base import Action, Chance, Decision, Event, Game, Over, competition_ranks
 from tourney.protocol.faults import FINISHED, Fault
 from tourney.protocol.messages import NOTE_MAX_CHARS, Act, Clock, End, Start
+from tourney.referee.specs import MatchSpec, Result
 
-__all__ = ("Match", "MatchSpec", "Result")
+__all__ = ("Match",)
 
 
 NOBODY = -1
 """No seat: what it sees of an event is what all see."""
-
-
-class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """One scheduled match: who sits where, on which deal."""
-
-    match: int
-    """Number in the run."""
-    group: int
-    """Number of its rotation group."""
-    pairing: tuple[str, ...]
-    """Names of the bots that meet, in the schedule's order."""
-    deal: int
-    rotation: int
-    seating: tuple[str, ...]
-    """Name of the bot in each seat."""
-
-
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """How a match ended."""
-
-    scores: tuple[float, ...]
-    ranks: tuple[int, ...]
-    outcomes: tuple[str, ...]
-    reveal: Mapping[str, Any]
-
-    def win_share(self, seat: int) -> float:
-        """1 for a sole first rank, 1/m where m seats share it, else 0."""
-        first = min(self.ranks)
-        return 1 / self.ranks.count(first) if self.ranks[seat] == first else 0.0
 
 
 class Match:
@@ -104,6 +74,8 @@ class Match:
         self._names = spec.seating if names else tuple(f"seat{s}" for s in range(seats))
         self._move_ms = move_ms
         self._clock = Clock(move_ms, None)
+        self._asks = [seat in self.live for seat in range(seats)]
+        """Seats whose decisions a bot makes: live and without a fault."""
         self._id = f"m{spec.match}"
         self._unseen: list[list[dict[str, Any]]] = [[] for _ in range(seats)]
         self._over: Over | None = None
@@ -157,7 +129,8 @@ class Match:
             self.bank_ms[seat] = bank - max(0.0, think_us / 1000 - self._move_ms)
         self.asked[seat] += 1
         self.think_us_total[seat] += think_us
-        self.think_us_max[seat] = max(self.think_us_max[seat], think_us)
+        if think_us > self.think_us_max[seat]:
+            self.think_us_max[seat] = think_us
         if note:
             self.notes.append((len(self.actions), note[:NOTE_MAX_CHARS]))
         self._play(action, think_us)
@@ -172,6 +145,7 @@ class Match:
         if seat in self.faults:
             return
         self.faults[seat] = (len(self.actions), fault)
+        self._asks[seat] = False
         if self.pending is not None and self.pending.seat == seat:
             self._advance()
 
@@ -186,18 +160,17 @@ class Match:
         for event in events:
             # Seats that see no more than the table share one object.
             public = event.seen_by(NOBODY)
+            audience = event.audience
             for seat, unseen in enumerate(self._unseen):
-                unseen.append(event.seen_by(seat) if seat in event.audience else public)
+                unseen.append(event.seen_by(seat) if seat in audience else public)
 
     def _advance(self) -> None:
         """Go on to the next decision that needs a bot: chance, forced and stand-in moves."""
         while True:
             turn = self._game.turn(self._state)
             if isinstance(turn, Decision):
-                if turn.seat not in self.live:
-                    self._play(self._recorded_action(turn), 0)
-                elif turn.seat in self.faults:
-                    self._play(turn.fallback, 0)
+                if not self._asks[turn.seat]:
+                    self._play(self._unasked_action(turn), 0)
                 elif len(turn.legal) == 1 and not turn.prompt:
                     self._play(turn.legal[0], 0)
                 else:
@@ -212,8 +185,10 @@ class Match:
                 self._over = turn
                 return
 
-    def _recorded_action(self, decision: Decision) -> Action:
-        """What the seat did at this point of the record; the stand-in's once that is illegal."""
+    def _unasked_action(self, decision: Decision) -> Action:
+        """What a seat did at this point of the record; the stand-in's where there is none."""
+        if decision.seat in self.faults:
+            return decision.fallback
         played = len(self.actions)
         action = self._recorded[played] if played < len(self._recorded) else ""
         return action if action in decision.legal else decision.fallback

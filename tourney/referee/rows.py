@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from tourney.protocol.faults import NOT_PLAYED, WITHDRAWN
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
+from tourney.referee.specs import MatchSpec
 
 __all__ = ("Rows", "add_rows", "add_unplayed")
 

@@ -5,22 +5,27 @@ waits and ends processes. Every wait has a ceiling: a bot cannot hold the loop l
 own limits.
 """
 
-import contextlib
-import select
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
-
 from tourney.config.models import Limits
 from tourney.errors import BotRefused, TourneyError
-from tourney.protocol.codec import BadMessage, decode_answer, decode_ready
+from tourney.protocol.codec import (
+    BadMessage,
+    decode_answer,
+    decode_answers,
+    decode_ready,
+    encode,
+    encode_array,
+)
 from tourney.protocol.conversation import Problem
 from tourney.protocol.faults import Fault, FaultKind
-from tourney.protocol.messages import Hello, Quit
-from tourney.referee.bots import BotSpec, LiveBot
+from tourney.protocol.messages import Hello
+from tourney.referee.bots import LiveBot
 from tourney.referee.match import Match
-from tourney.referee.verdicts import blame, ending, lateness, overuse
+from tourney.referee.processes import Processes
+from tourney.referee.specs import BotSpec
+from tourney.referee.verdicts import blame, ending, lateness, overuse, refusal
 from tourney.sandbox.base import Sandbox
 
 __all__ = ("Table",)
@@ -31,9 +36,8 @@ TICK_MS = 10
 SLOW_TICK_NS = 250_000_000
 """How often the memory of every bot is looked at, thinking or not."""
 
-CEILING_FACTOR = 4
-CEILING_EXTRA_MS = 1_000
-"""A bot that a busy machine gave no core is waited for, up to this bound."""
+MOST_AT_ONCE = 512
+"""Matches in play at the same time where bots take arrays: a crash takes all of them along."""
 
 UNASKED_MAX_BYTES = 1 << 20
 """After this much output that nobody asked for we stop reading; the pipe then holds the bot."""
@@ -51,7 +55,7 @@ class Table:
         bots: Mapping[str, BotSpec],
         hello: Hello,
         limits: Limits,
-        in_flight: int = 1,
+        at_once: int = MOST_AT_ONCE,
     ) -> None:
         """Seat `bots`; processes are started when a match first needs them.
 
@@ -60,19 +64,20 @@ class Table:
             bots: by their name in the run.
             hello: the greeting; each bot's `options` are put in.
             limits: what the referee enforces.
-            in_flight: matches at the same time; 1 gives thinking bots a fair clock.
+            at_once: matches in play at the same time, at most, where all bots of them take arrays;
+                a bot that does not has the clock to itself, one match at a time.
         """
-        self._sandbox = sandbox
-        self._bots = bots
-        self._hello = hello
         self._limits = limits
-        self._in_flight = in_flight
-        self._live: dict[str, LiveBot] = {}
-        self._by_fd: dict[int, LiveBot] = {}
-        self._poll = select.epoll()
+        self._at_once = at_once
+        self._processes = Processes(sandbox, bots, hello, limits)
+        self._live = self._processes.live
         self._active: dict[Match, int] = {}
+        self._due: list[LiveBot] = []
+        """Bots with a match that waits for them, in the order in which they are asked."""
         self._finished: list[tuple[Match, float]] = []
         self._last_tick_ns = self._last_slow_tick_ns = time.monotonic_ns()
+        self.most_in_play = 0
+        """Most matches that were ever in play at the same time."""
 
     def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, float]]:
         """Play `matches`; yields each with its wall time in seconds when it is over.
@@ -93,26 +98,45 @@ class Table:
         The rest of the bots are ended as well: those of a lost guard are dead, unnoticed.
         """
         self._active.clear()
+        self._due.clear()
         self._finished.clear()
         for bot in tuple(self._live.values()):
-            self._drop(bot)
+            self._processes.drop(bot)
             bot.end(0)
 
     def _play(self, source: Iterator[Match]) -> Iterator[tuple[Match, float]]:
-        more = True
-        while more or self._active:
-            while more and len(self._active) < self._in_flight:
-                match = next(source, None)
-                more = match is not None
-                if match is not None:
-                    self._begin(match)
-            if self._active:
-                self._wait()
+        following = next(source, None)
+        while following is not None or self._active:
+            if following is not None and self._has_room(following):
+                self._begin(following)
+                following = None
+            else:
+                # There is no more room before a match is over.
+                while not self._finished:
+                    self._round()
             while self._finished:
                 yield self._finished.pop()
+            if following is None and self._has_room():
+                following = next(source, None)
         for bot in tuple(self._live.values()):
             if bot.backlog:
                 bot.flush()
+
+    def _has_room(self, match: Match | None = None) -> bool:
+        """Whether `match`, or any at all, may begin beside those in play.
+
+        Matches share the pipes only where every bot of every one of them takes arrays.
+        """
+        active = len(self._active)
+        if not active:
+            return True
+        room = self._room(next(iter(self._active)))
+        return room > 1 and active < (room if match is None else self._room(match))
+
+    def _room(self, match: Match) -> int:
+        names = [match.spec.seating[seat] for seat in match.live]
+        batch = min((self._processes.batch.get(name, 1) for name in names), default=1)
+        return min(self._at_once, 2 * len(names) * batch) if batch > 1 else 1
 
     def handshake(self) -> dict[str, Fault]:
         """Start every bot and wait for its `ready`; returns the faults of those that fail.
@@ -122,8 +146,8 @@ class Table:
             BotRefused: a program does not exist inside the sandbox.
         """
         faults: dict[str, Fault] = {}
-        for name in self._bots:
-            bot = self._start(name)
+        for name in self._processes.bots:
+            bot = self._processes.start(name)
             while not bot.ready and bot.last_fault is None:
                 self._wait()
             if bot.last_fault is not None:
@@ -132,23 +156,15 @@ class Table:
 
     def restart(self) -> None:
         """End every process: the next match starts new ones, which remember nothing."""
-        bots = tuple(self._live.values())
-        for bot in bots:
-            if not bot.closed:
-                bot.queue(Quit())
-                bot.flush()
-            self._drop(bot)
-        # All were told before the first is waited for: they exit at the same time.
-        for bot in bots:
-            bot.end(self._limits.grace_ms)
+        self._processes.end_all()
 
     def close(self) -> None:
         """End every process and the loop."""
-        self.restart()
-        self._poll.close()
+        self._processes.close()
 
     def _begin(self, match: Match) -> None:
         self._active[match] = time.monotonic_ns()
+        self.most_in_play = max(self.most_in_play, len(self._active))
         for seat in match.live:
             name = match.spec.seating[seat]
             bot = self._live.get(name)
@@ -156,24 +172,23 @@ class Table:
                 bot = self._revive(name, match, seat)
                 if bot is None:
                     continue
-            bot.playing[match] = seat
-            bot.cpu_at_start[match] = bot.process.cpu_ns()
+            bot.joins(match, seat)
             bot.queue(match.start_message(seat))
         self._go_on(match)
 
     def _revive(self, name: str, match: Match, seat: int) -> LiveBot | None:
         dead = self._live.get(name)
         if dead is not None:
-            self._drop(dead)
+            self._processes.drop(dead)
             dead.end(0)
         try:
-            return self._start(name)
+            return self._processes.start(name)
         except BotRefused as error:
             match.fault(seat, Fault(kind="start_failed", detail=str(error)))
             return None
 
     def _go_on(self, match: Match) -> None:
-        """Ask for the pending decision, or end the match."""
+        """Have the pending decision asked for in the next round, or end the match."""
         if match not in self._active:
             return
         decision = match.pending
@@ -181,8 +196,9 @@ class Table:
             self._finish(match)
             return
         bot = self._live[match.spec.seating[decision.seat]]
+        if not bot.waiting:
+            self._due.append(bot)
         bot.waiting.append(match)
-        self._ask(bot)
 
     def _finish(self, match: Match) -> None:
         seconds = (time.monotonic_ns() - self._active.pop(match)) / 1e9
@@ -195,91 +211,100 @@ class Table:
         self._finished.append((match, seconds))
 
     def _close_account(self, bot: LiveBot, match: Match) -> None:
-        """The bot's part in a match ends: its log, and the CPU it burnt outside its turns.
-
-        Worker and bots share a core, so a bot cannot use more CPU than wall time in its turns.
-        """
-        seat = bot.playing.pop(match)
+        """The bot's part in a match ends: its log, and the CPU it burnt outside its turns."""
+        idle_ms, limit = bot.idle_ms(match), self._limits.idle_cpu_ms
+        if limit and idle_ms > limit and bot.playing[match] not in match.faults:
+            text = f"{idle_ms:.0f} ms of CPU outside its own turns in this match"
+            self._fault(bot, "cpu_limit", f"{text}; the limit is {limit} ms")
+            return
+        seat = bot.leaves(match)
         bot.drain_stderr()
         text, dropped = bot.take_log()
         if text:
             match.logs[seat] = (text, dropped)
-        cpu_ms = (bot.process.cpu_ns() - bot.cpu_at_start.pop(match)) / 1e6
-        idle_ms, limit = cpu_ms - match.think_us_total[seat] / 1000, self._limits.idle_cpu_ms
-        if limit and idle_ms > limit and seat not in match.faults:
-            self._drop(bot)
-            blame(bot, bot.end(0))
-            text = f"{idle_ms:.0f} ms of CPU outside its own turns in this match"
-            match.fault(seat, bot.fault("cpu_limit", f"{text}; the limit is {limit} ms"))
 
-    def _start(self, name: str) -> LiveBot:
-        spec = self._bots[name]
-        process = self._sandbox.start(spec.folder, spec.command, spec.limits)
-        bot = LiveBot(spec, process)
-        self._live[name] = bot
-        for fd in (process.stdout, process.stderr):
-            self._by_fd[fd] = bot
-            self._poll.register(fd, select.EPOLLIN)
-        bot.conversation.expect()
-        bot.ask(msgspec.structs.replace(self._hello, options=spec.options))
-        self._set_deadline(bot, self._limits.start_ms)
-        return bot
+    def _round(self) -> None:
+        """Ask every bot that a match waits for, and go on when all of them have answered.
 
-    def _set_deadline(self, bot: LiveBot, allowed_ms: float) -> None:
-        bot.allowed_ms = allowed_ms
-        bot.deadline_ns = bot.asked_at_ns + int(allowed_ms * 1e6)
-        ceiling_ms = allowed_ms * CEILING_FACTOR + CEILING_EXTRA_MS
-        bot.ceiling_ns = bot.asked_at_ns + int(ceiling_ms * 1e6)
+        In rounds, so that nothing depends on who answers first: what a bot is asked, and in which
+        order, is the same however fast the others are.
+        """
+        asked, self._due = self._due, []
+        for bot in asked:
+            if not bot.ready:
+                self._await_ready(bot)
+            if not bot.dropped:
+                self._ask(bot)
+        thinking = False
+        for bot in asked:
+            # On one core the bot has often answered before the write came back.
+            if bot.thinking:
+                self._read(bot)
+                thinking = thinking or bot.thinking
+        if thinking:
+            self._await_answers(asked)
+        for bot in asked:
+            if bot.line is not None:
+                self._judge(bot, bot.line)
+
+    def _await_ready(self, bot: LiveBot) -> None:
+        while not (bot.ready or bot.dropped):
+            self._wait()
+
+    def _await_answers(self, bots: list[LiveBot]) -> None:
+        while any(bot.thinking for bot in bots):
+            self._wait()
 
     def _ask(self, bot: LiveBot) -> None:
-        if not bot.ready or bot.asked is not None or not bot.waiting:
-            return
-        match = bot.waiting.popleft()
-        bot.asked = match
+        """Ask about the matches that wait for the bot, as many as a line may hold."""
+        if bot.batch > 1 and len(bot.waiting) > 1:
+            matches = bot.next_matches()
+            if bot.waiting:
+                self._due.append(bot)
+        else:
+            matches = [bot.waiting.popleft()]
+        bot.asked = matches
         if bot.closed:
             self._crashed(bot)
             return
         if bot.has_unread():
             self._read(bot)
-            if self._live.get(bot.spec.name) is not bot:
+            if bot.dropped:
                 return
-        problem = bot.conversation.expect()
+        problem = bot.conversation.expect(len(matches))
         if problem is not None:
             self._fault(bot, problem.kind, problem.detail)
             return
-        bot.ask(match.question())
-        self._set_deadline(bot, match.allowed_ms(bot.playing[match]))
+        bot.thinking = True
+        if len(matches) == 1:
+            bot.ask(encode(matches[0].question()))
+        else:
+            bot.ask(encode_array([match.question() for match in matches]))
+        bot.set_deadline(sum([match.allowed_ms(bot.playing[match]) for match in matches]))
         if bot.backlog:
-            self._poll_writing(bot)
-
-    def _poll_writing(self, bot: LiveBot) -> None:
-        if bot.process.stdin not in self._by_fd:
-            self._by_fd[bot.process.stdin] = bot
-            self._poll.register(bot.process.stdin, select.EPOLLOUT)
+            self._processes.watch_writing(bot)
 
     def _wait(self) -> None:
-        for fd, _ in self._poll.poll(TICK_MS / 1000):
-            bot = self._by_fd.get(fd)
-            if bot is None:
+        for bot, fd in self._processes.news(TICK_MS):
+            if bot.dropped:
                 continue
             if fd == bot.process.stdout:
                 self._read(bot)
             elif fd == bot.process.stderr:
                 if not bot.drain_stderr():
-                    self._unregister(fd)
+                    self._processes.forget(fd)
             else:
                 self._write(bot)
         now = time.monotonic_ns()
         if now - self._last_tick_ns >= TICK_MS * 1_000_000:
-            self._last_tick_ns = now
             self._tick(now)
 
     def _write(self, bot: LiveBot) -> None:
         bot.flush()
-        if bot.ready and bot.asked is not None:
-            self._set_deadline(bot, bot.allowed_ms)
+        if bot.thinking:
+            bot.set_deadline(bot.allowed_ms)
         if not bot.backlog:
-            self._unregister(bot.process.stdin)
+            self._processes.forget(bot.process.stdin)
 
     def _read(self, bot: LiveBot) -> None:
         data = bot.read()
@@ -287,58 +312,64 @@ class Table:
             return
         if not data:
             bot.closed = True
-            self._unregister(bot.process.stdout)
-            if bot.asked is not None or not bot.ready:
+            self._processes.forget(bot.process.stdout)
+            if bot.thinking or not bot.ready:
                 self._crashed(bot)
             return
         line = bot.conversation.feed(data)
         if line is None:
             if bot.conversation.unasked > UNASKED_MAX_BYTES:
-                self._unregister(bot.process.stdout)
+                self._processes.forget(bot.process.stdout)
         elif isinstance(line, Problem):
             self._fault(bot, line.kind, line.detail)
         elif bot.ready:
-            self._answered(bot, line)
+            now = time.monotonic_ns()
+            bot.answered(line, now)
+            # Bots that answer at once are never waited for: their memory is looked at from here.
+            if now - self._last_tick_ns >= TICK_MS * 1_000_000:
+                self._tick(now)
         else:
             self._became_ready(bot, line)
 
     def _became_ready(self, bot: LiveBot, line: bytes) -> None:
         try:
-            decode_ready(line)
+            bot.batch = decode_ready(line).batch
         except BadMessage as error:
             self._fault(bot, "start_failed", str(error))
             return
+        self._processes.batch[bot.spec.name] = bot.batch
         bot.ready = True
-        self._ask(bot)
 
-    def _answered(self, bot: LiveBot, line: bytes) -> None:
-        match = bot.asked
-        assert match is not None, "a line without a question"
-        think_us = (time.monotonic_ns() - bot.asked_at_ns) // 1000
+    def _judge(self, bot: LiveBot, line: bytes) -> None:
+        """Play the answers of a line, each in its match."""
+        matches = bot.asked
+        think_us = bot.took_us // len(matches)
         try:
-            answer = decode_answer(line)
+            if len(matches) == 1:
+                answers = [decode_answer(line)]
+            else:
+                answers = decode_answers(line, len(matches))
         except BadMessage as error:
             self._fault(bot, "bad_message", str(error))
             return
-        bot.asked = None
-        if not match.answer(answer.action, think_us, answer.note):
-            decision = match.pending
-            assert decision is not None, "an answer without a decision"
-            legal = ", ".join(decision.legal)
-            fault = bot.fault(
-                "illegal_action",
-                f"{answer.action[:100]!r} in phase {decision.phase!r}; legal: {legal[:500]}",
-            )
-            match.fault(bot.playing[match], fault)
-        self._go_on(match)
-        self._ask(bot)
+        bot.asked, bot.line = [], None
+        for judged, (match, answer) in enumerate(zip(matches, answers, strict=True), 1):
+            if not match.answer(answer.action, think_us, answer.note):
+                match.fault(bot.playing[match], bot.fault("illegal_action", refusal(match, answer)))
+            self._go_on(match)
+            if bot.dropped:
+                # It had a fault at the end of that match; its other matches go on without it.
+                for other in matches[judged:]:
+                    self._go_on(other)
+                return
 
     def _tick(self, now: int) -> None:
+        self._last_tick_ns = now
         slow = now - self._last_slow_tick_ns >= SLOW_TICK_NS
         if slow:
             self._last_slow_tick_ns = now
         for bot in tuple(self._live.values()):
-            thinking = bot.asked is not None or not bot.ready
+            thinking = bot.thinking or not bot.ready
             if bot.closed or not (thinking or slow):
                 continue
             if thinking:
@@ -356,7 +387,7 @@ class Table:
 
     def _crashed(self, bot: LiveBot) -> None:
         """Its output ended: name what ended the process."""
-        self._drop(bot)
+        self._processes.drop(bot)
         bot.drain_last_words()
         status = bot.end(CRASH_GRACE_MS)
         blame(bot, status)
@@ -365,24 +396,16 @@ class Table:
     def _fault(self, bot: LiveBot, kind: FaultKind, detail: str) -> None:
         """End a process that cannot be trusted with another question, and its part in matches."""
         # Out of the table before anything else, so that nobody asks it again.
-        self._drop(bot)
+        self._processes.drop(bot)
         bot.drain_last_words()
         blame(bot, bot.end(0))
         fault = bot.last_fault = bot.fault(kind, detail)
-        affected = [bot.asked, *bot.waiting] if bot.asked is not None else [*bot.waiting]
+        affected = [*bot.asked, *bot.waiting]
+        bot.asked = []
+        bot.waiting.clear()
         text, dropped = bot.take_log()
         for match, seat in tuple(bot.playing.items()):
             match.fault(seat, fault)
             match.logs[seat] = (text, dropped)
         for match in affected:
             self._go_on(match)
-
-    def _drop(self, bot: LiveBot) -> None:
-        self._live.pop(bot.spec.name, None)
-        for fd in (bot.process.stdin, bot.process.stdout, bot.process.stderr):
-            self._unregister(fd)
-
-    def _unregister(self, fd: int) -> None:
-        if self._by_fd.pop(fd, None) is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self._poll.unregister(fd)

@@ -5,11 +5,13 @@ Looks at a bot and changes nothing. A failure of ours is an exception, a bot's i
 
 from tourney.errors import SandboxUnavailable
 from tourney.protocol.faults import FaultKind
+from tourney.protocol.messages import Answer
 from tourney.referee.bots import LiveBot
+from tourney.referee.match import Match
 from tourney.sandbox.base import ExitStatus
 from tourney.sandbox.probe import explain, failed_late
 
-__all__ = ("blame", "ending", "lateness", "overuse")
+__all__ = ("blame", "ending", "lateness", "overuse", "refusal")
 
 NEAR_LIMIT = 0.9
 """A process that died by itself this near its memory limit died of it (docs/sandbox.md)."""
@@ -86,3 +88,11 @@ def ending(bot: LiveBot, status: ExitStatus) -> tuple[FaultKind, str]:
     if not status.reported and not bot.ready:
         return kind, f"the program could not be executed: {bot.log_tail().strip()[-200:]}"
     return kind, status.in_words()
+
+
+def refusal(match: Match, answer: Answer) -> str:
+    """What to say of an answer that is not legal in the match's pending decision."""
+    decision = match.pending
+    assert decision is not None, "an answer without a decision"
+    legal = ", ".join(decision.legal)
+    return f"{answer.action[:100]!r} in phase {decision.phase!r}; legal: {legal[:500]}"

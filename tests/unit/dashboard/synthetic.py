@@ -15,9 +15,10 @@ from tourney.games.registry import make_game
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import Act
 from tourney.records import SCHEMAS, frame
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
 from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows
+from tourney.referee.specs import MatchSpec
 from tourney.store import Host, RunCounts, RunInfo, RunWriter
 
 SEED = 7

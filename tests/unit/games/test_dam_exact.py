@@ -36,8 +36,8 @@ def memory(t: int) -> Policy:
 
     def prefix(game: Dam, state: DamState, seat: int, start: int) -> list[int]:
         out = []
-        for card, known in list(zip(state.rows[seat], state.known[seat], strict=True))[start:]:
-            if not known >> seat & 1:
+        for card in state.seen[seat][seat][start:]:
+            if card is None:
                 break
             out.append(game.values[card])
         return out

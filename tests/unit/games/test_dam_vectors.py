@@ -27,7 +27,7 @@ def position(
         phase="source",
         to_act=to_act,
         rows=tuple(tuple(row) for row in rows),
-        known=tuple((0,) * len(row) for row in rows),
+        seen=(tuple((None,) * len(row) for row in rows),) * len(rows),
         stock=frozenset(stock),
         discard=tuple(discard),
     )

@@ -121,7 +121,7 @@ def test_dv_18_the_lowest_and_the_highest_short_row(length: int, row: str, value
         game.start(2),
         phase="decide",
         rows=(tuple(row.split()), tuple(other)),
-        known=((0,) * length,) * 2,
+        seen=(((None,) * length,) * 2,) * 2,
         hand="9C",
     )
     over = game.turn(game.act(state, "throw").state)

@@ -6,8 +6,9 @@ import pytest
 from tourney.deals import Deals, group_key
 from tourney.games.dam import Dam, DamRules
 from tourney.protocol.faults import Fault
-from tourney.referee.match import Match, MatchSpec
+from tourney.referee.match import Match
 from tourney.referee.replay import replay
+from tourney.referee.specs import MatchSpec
 
 SPEC = MatchSpec(match=17, group=8, pairing=("a", "b"), deal=4, rotation=1, seating=("b", "a"))
 
