@@ -35,7 +35,7 @@ def title_of(info: "RunInfo") -> str:
     matches = f"{counts.matches:,}"
     if counts.matches != counts.matches_total and not info.stop:
         matches += f" of {counts.matches_total:,}"
-    return f"{info.id} · {info.game}, {info.seats} seats · {info.status} · {matches} matches"
+    return f"{info.id} · {info.game}, {info.seats_text} · {info.status} · {matches} matches"
 
 
 def plain_table(title: str) -> Table:

@@ -74,8 +74,9 @@ class PlainDisplay:
     def begin(self, info: "RunInfo", *, resumed: bool) -> None:
         """Say what is played."""
         verb = "resumes" if resumed else "starts"
+        sizes = ",".join(map(str, info.table_sizes or [info.seats]))
         self._say(
-            f"tourney {verb} run={info.id} game={info.game} seats={info.seats} "
+            f"tourney {verb} run={info.id} game={info.game} seats={sizes} "
             f"bots={len(info.bots)} matches={info.counts.matches_total} sandbox={info.sandbox}"
         )
 
@@ -129,7 +130,7 @@ class LiveDisplay:
         self._info = info
         verb = "resuming" if resumed else "playing"
         self._live.console.print(
-            f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats} seats, "
+            f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats_text}, "
             f"{info.counts.matches_total:,} matches, sandbox {info.sandbox}",
             highlight=False,
             markup=False,

@@ -25,6 +25,7 @@ from tourney.executors.base import (
 )
 from tourney.games.registry import make_game
 from tourney.ratings import Board, sums
+from tourney.runner.rounds import RoundKeeper
 from tourney.runner.snapshots import Snapshots
 from tourney.runner.standing import Ratings
 from tourney.runner.stopping import StopCheck
@@ -84,6 +85,7 @@ class Runner:
         report: Callable[[Progress], None],
         withdraw_after: int = 0,
         stop_check: StopCheck | None = None,
+        rounds: RoundKeeper | None = None,
     ) -> None:
         """Put the parts together.
 
@@ -95,11 +97,14 @@ class Runner:
             report: called after each commit and now and then between.
             withdraw_after: faults in a row that take a bot out; 0 for never.
             stop_check: says after each commit whether enough is known.
+            rounds: draws the next round when one is committed, if the format has such rounds.
         """
+        self._rounds = rounds
         self._stop_check = stop_check
         self._stopped_by: str | None = None
         self._streaks = FaultStreaks(withdraw_after)
-        scheduler.withdrawn.update(writer.info.withdrawn)
+        if rounds is None:
+            scheduler.withdrawn.update(writer.info.withdrawn)
         self._writer = writer
         self._executor = executor
         self._scheduler = scheduler
@@ -172,17 +177,8 @@ class Runner:
             case WorkerJoined(worker=worker, node=node):
                 self._workers[worker] = node
                 self._submit(worker, self._scheduler.worker_joined(worker))
-            case BlockDone(worker=worker, block_id=block_id, result=result):
-                groups, blocks = self._scheduler.block_done(worker, block_id, result.seconds)
-                self._submit(worker, blocks)
-                if groups:
-                    self._pending.append((groups, result))
-                    self._pending_bytes += sum(
-                        int(rows.estimated_size()) for rows in result.tables.values()
-                    )
-                    self._withdraw(result.tables["seats"])
-                if self._pending_bytes >= COMMIT_BYTES:
-                    self._commit()
+            case BlockDone():
+                self._take(event)
             case BlockFailed(worker=worker, block_id=block_id, reason=reason, noisy=noisy):
                 if noisy:
                     before = self._writer.info.noisy
@@ -192,6 +188,22 @@ class Runner:
                 self._scheduler.worker_leaving(worker)
             case WorkerGone():
                 self._lose(event)
+
+    def _take(self, done: BlockDone) -> None:
+        """Keep a block until the next commit, which is at once when it ends a round."""
+        result = done.result
+        groups, blocks = self._scheduler.block_done(done.worker, done.block_id, result.seconds)
+        self._submit(done.worker, blocks)
+        if not groups:
+            return
+        self._pending.append((groups, result))
+        self._pending_bytes += sum(int(rows.estimated_size()) for rows in result.tables.values())
+        if self._rounds is None:
+            self._withdraw(result.tables["seats"])
+        elif self._scheduler.left == 0:
+            self._next_round(self._rounds)
+        if self._pending_bytes >= COMMIT_BYTES:
+            self._commit()
 
     def _lose(self, gone: WorkerGone) -> None:
         self._workers.pop(gone.worker, None)
@@ -209,6 +221,14 @@ class Runner:
             if bot not in info.withdrawn:
                 info.withdrawn = {**info.withdrawn, bot: reason}
                 self._scheduler.withdrawn.add(bot)
+
+    def _next_round(self, rounds: RoundKeeper) -> None:
+        """Draw from what is committed: only that is the same for whoever goes on with the run."""
+        self._commit()
+        if self._stopped_by is None and rounds.next() is not None:
+            for worker, block in self._scheduler.extend(rounds.schedule.drawn):
+                self._executor.submit(worker, block)
+        self._writer.save_info()
 
     def _or_lost(self, worker: str, block_id: int, reason: str) -> list[Block]:
         try:
@@ -235,6 +255,8 @@ class Runner:
         self._committed_at = time.monotonic()
         for one in added:
             self._ratings.add(one)
+        if self._rounds is not None:
+            self._rounds.add(tables["seats"])
         if self._stop_check is not None:
             known = self._ratings.sums() if self._stop_check.waits else None
             sketches = () if known is None else known.sketches
