@@ -9,8 +9,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
-    from tourney.ratings import Line
-    from tourney.reports import Report
+    from tourney.ratings import Line, Report
     from tourney.store import RunInfo
 
 __all__ = ("board_table", "plain_table", "print_report", "title_of")

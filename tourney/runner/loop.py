@@ -24,7 +24,7 @@ from tourney.executors.base import (
     WorkPlan,
 )
 from tourney.games.registry import make_game
-from tourney.ratings import Board, sums
+from tourney.ratings import Report, sums
 from tourney.runner.rounds import RoundKeeper
 from tourney.runner.snapshots import Snapshots
 from tourney.runner.standing import Ratings
@@ -60,7 +60,7 @@ class Progress(NamedTuple):
     """Matches a second since this session began."""
     faults: int
     workers: int
-    board: Board | None
+    report: Report | None
     """The last leaderboard that was worked out, None before the first."""
     open_ended: bool = False
     """Whether a stopping rule will end the run, and not its schedule."""
@@ -116,7 +116,7 @@ class Runner:
         """Workers that can play, with their nodes."""
         info = writer.info
         game = make_game(info.game, info.rules).info
-        self._ratings = Ratings(game.headline, lower_is_better=game.lower_is_better)
+        self._ratings = Ratings(game.headline, info.stop, lower_is_better=game.lower_is_better)
         self._snapshots = Snapshots(writer)
         self._snapshot_at = -SNAPSHOT_SECONDS
         self._matches_before = writer.info.counts.matches
@@ -273,13 +273,15 @@ class Runner:
         """Work the ratings out anew when it is time, and now and then keep them as files."""
         if not (self._ratings.is_due or last):
             return
-        board = self._ratings.refit()
+        found = self._ratings.refit()
         known, moment = self._ratings.sums(), time.monotonic()
-        if board is None or known is None:
+        if found is None or known is None:
             return
+        seconds = self._writer.info.seconds
+        self._snapshots.remember(found, known.matches, seconds)
         if last or moment - self._snapshot_at >= SNAPSHOT_SECONDS:
             self._snapshot_at = moment
-            self._snapshots.write(board, known, self._writer.info.seconds)
+            self._snapshots.write(found, known)
 
     def _beat(self) -> None:
         """Tell the folder that we live, for those who look from elsewhere."""
@@ -304,6 +306,6 @@ class Runner:
             rate=(counts.matches - self._matches_before) / elapsed,
             faults=counts.faults,
             workers=len(self._workers),
-            board=self._ratings.board,
+            report=self._ratings.report,
             open_ended=self._stop_check is not None,
         )
