@@ -90,9 +90,9 @@ def run(
         if out is not None and loaded.config.variant:
             folder = str(storage_at(out).child(prepared.loaded.config.tournament.name))
         opened = open_run(prepared, results, folder, resume=resume)
-        display = choose_display(as_json=as_json)
-        display.begin(opened.writer.info, resumed=opened.resumed)
         with closing(opened.writer):
+            display = choose_display(as_json=as_json)
+            display.begin(opened.writer.info, resumed=opened.resumed)
             code = _play(prepared, opened, display)
         events = display if isinstance(display, JsonDisplay) else None
         _finish(opened, code, _resume_line(config, out or str(opened.writer.folder)), events)

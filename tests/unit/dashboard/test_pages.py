@@ -11,6 +11,7 @@ from tests.unit.dashboard.client import Client, client_of
 from tests.unit.dashboard.synthetic import make_run
 from tourney.dashboard import create_app
 from tourney.dashboard.security import CONTENT_SECURITY_POLICY
+from tourney.store import RunReader
 
 PAGES = [
     "/",
@@ -212,7 +213,8 @@ def test_a_game_that_is_not_installed_costs_only_the_leaderboard(tmp_path: Path)
 def test_a_damaged_file_costs_only_its_run(tmp_path: Path, table: str, harm: str) -> None:
     make_run(tmp_path / "good", deals=1)
     make_run(tmp_path / "hurt", deals=1)
-    name = "bots.parquet" if table == "bots" else f"{table}/000000.parquet"
+    [segment] = RunReader(tmp_path / "hurt").commits()
+    name = "bots.parquet" if table == "bots" else f"{table}/{segment.segment}.parquet"
     path = tmp_path / "hurt" / name
     if harm == "gone":
         path.unlink()
