@@ -83,7 +83,10 @@ def _columns(lines: "Sequence[Line]") -> list[_Column]:
         _Column("#", [_ranks(line) for line in lines]),
         _Column("bot", [line.bot for line in lines]),
         _Column("rating", [_rating(line) for line in lines]),
-        _Column("tied", [line.letters for line in lines]),
+    ]
+    if _any_tied(lines):
+        columns.append(_Column("tied", [line.letters for line in lines]))
+    columns += [
         _Column("> next", [_certainty(line.superiority) for line in lines], WIDE),
     ]
     if any(line.win_share is not None for line in lines):
@@ -104,10 +107,16 @@ def _columns(lines: "Sequence[Line]") -> list[_Column]:
     return columns
 
 
+def _any_tied(lines: "Sequence[Line]") -> bool:
+    """Whether any two share a letter."""
+    letters = [letter for line in lines for letter in line.letters]
+    return len(set(letters)) < len(letters)
+
+
 def _caption(lines: "Sequence[Line]", *, every_look: bool) -> list[str]:
     interval = "an interval valid at every look" if every_look else "95 % interval"
     said = [f"rating ± {interval}, by rotation group; wins and points ± one error"]
-    if len({letter for line in lines for letter in line.letters}) < len(lines):
+    if _any_tied(lines):
         said.append("bots that share a letter are not told apart")
     if any(line.orders_differ for line in lines):
         said.append("≠ the other rating, by places or by wins, ranks it elsewhere")
