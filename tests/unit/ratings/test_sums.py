@@ -63,12 +63,12 @@ def test_sums_of_blocks_equal_the_sums_of_all_rows(seats: int) -> None:
         for one, other in zip(total.sketches, whole.sketches, strict=True):
             assert one.bots == other.bots
             assert one.rows.equals(other.rows)
-        for one, other in zip(total.seats, whole.seats, strict=True):
-            np.testing.assert_allclose(one.win, other.win, rtol=1e-12, atol=1e-12)
-            np.testing.assert_allclose(one.ahead, other.ahead, rtol=1e-12, atol=1e-12)
-            assert one.points is not None
-            assert other.points is not None
-            np.testing.assert_allclose(one.points, other.points, rtol=1e-12, atol=1e-10)
+        for mine, its in zip(total.seats, whole.seats, strict=True):
+            np.testing.assert_allclose(mine.win, its.win, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(mine.ahead, its.ahead, rtol=1e-12, atol=1e-12)
+            assert mine.points is not None
+            assert its.points is not None
+            np.testing.assert_allclose(mine.points, its.points, rtol=1e-12, atol=1e-10)
 
 
 def test_the_leaderboard_of_added_blocks_is_that_of_the_rows() -> None:
