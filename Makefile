@@ -43,4 +43,4 @@ docs: setup
 
 lock: setup
 	@.venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate --group dev --group browser pyproject.toml -o requirements.lock
+		--no-annotate --group dev --group browser --group oracles pyproject.toml -o requirements.lock

@@ -36,7 +36,11 @@ class Column(msgspec.Struct, frozen=True):
 _TEXTS = pl.List(pl.String)
 
 MATCHES: tuple[Column, ...] = (
-    Column("match", pl.UInt64, "number in the run: group times seats plus rotation"),
+    Column(
+        "match",
+        pl.UInt64,
+        "number in the run: group times seats of the largest table, plus rotation",
+    ),
     Column("group", pl.UInt64, "number of the rotation group in the run"),
     Column("pairing", pl.String, "the bots that met, by name, joined with +"),
     Column("deal", pl.UInt32, "which deal of this pairing, from 0"),
@@ -91,6 +95,7 @@ BOTS: tuple[Column, ...] = (
     Column("language", pl.String, "language in the manifest"),
     Column("author", pl.String, "author in the manifest"),
     Column("description", pl.String, "description in the manifest"),
+    Column("owner", pl.String, "whose it is: as the config says, else the author"),
     Column("options", pl.String, "options given in the config, as JSON"),
 )
 

@@ -1,6 +1,7 @@
 """`tourney status`: what a run's folder tells from another terminal or machine."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from tests.cli.test_commands import tourney
 from tests.unit.store.test_store import create, tables
 from tourney.cli.status import facts
-from tourney.store import Heartbeat, RunReader, RunWriter
+from tourney.store import Heartbeat, RunReader, RunWriter, Storage
 from tourney.store.heartbeat import SILENT_SECONDS
 
 
@@ -20,7 +21,7 @@ def iso(seconds_ago: float) -> str:
 
 
 @pytest.fixture
-def playing(tmp_path: Path) -> RunWriter:
+def playing(tmp_path: Path) -> Iterator[RunWriter]:
     """A run at 6 of its 20 matches, at two matches a second on two nodes."""
     writer = create(tmp_path / "evening")
     writer.commit((0, 1, 2), {**tables(0, 1, 2), "faults": tables(1, fault=True)["faults"]}, 3.0)
@@ -28,10 +29,11 @@ def playing(tmp_path: Path) -> RunWriter:
     writer.info.withdrawn = {"b": "20 faults in a row, the last in match 5"}
     writer.save_info()
     writer.beat(Heartbeat(rate=2.0, nodes={"left": 3, "right": 1}, blocks=8))
-    return writer
+    yield writer
+    writer.close()
 
 
-def shown(folder: Path, *options: str) -> str:
+def shown(folder: Storage, *options: str) -> str:
     result = tourney("status", str(folder), *options)
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -40,10 +42,9 @@ def shown(folder: Path, *options: str) -> str:
 def age(writer: RunWriter, seconds: float) -> None:
     """Make the last words of the driver so old."""
     info = msgspec.structs.replace(writer.info, updated=iso(seconds))
-    (writer.folder / "run.json").write_bytes(msgspec.json.encode(info))
-    path = writer.folder / "heartbeat.json"
-    pulse = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**pulse, "at": iso(seconds)}))
+    writer.folder.write("run.json", msgspec.json.encode(info))
+    pulse = json.loads(writer.folder.read("heartbeat.json")[0])
+    writer.folder.write("heartbeat.json", json.dumps({**pulse, "at": iso(seconds)}).encode())
 
 
 def test_a_run_that_plays_shows_how_it_goes(playing: RunWriter) -> None:
@@ -65,7 +66,7 @@ def test_a_run_that_plays_shows_how_it_goes(playing: RunWriter) -> None:
 
 def test_a_dead_driver_is_silent_and_not_running(playing: RunWriter) -> None:
     age(playing, 3 * SILENT_SECONDS)
-    last = json.loads((playing.folder / "heartbeat.json").read_bytes())["at"]
+    last = json.loads(playing.folder.read("heartbeat.json")[0])["at"]
     told = facts(RunReader(playing.folder))
     assert (told["state"], told["silent_since"]) == ("silent", last)
     assert (told["rate"], told["eta_seconds"], told["workers"]) == (None, None, 0)
@@ -98,7 +99,7 @@ def test_a_run_that_ended_is_never_silent(playing: RunWriter, state: Any) -> Non
 
 
 def test_a_torn_heartbeat_is_none(playing: RunWriter) -> None:
-    (playing.folder / "heartbeat.json").write_text('{"at": "20')
+    playing.folder.write("heartbeat.json", b'{"at": "20')
     told = facts(RunReader(playing.folder))
     assert (told["state"], told["rate"], told["last_commit"]) == ("running", None, None)
 

@@ -22,6 +22,7 @@ from tests.cli.verified_runs import (
     make_verified_run,
     play_group,
     save,
+    segment_path,
     set_seed,
     specs,
 )
@@ -38,7 +39,7 @@ from tourney.store import RunReader
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_verified_run(tmp_path_factory.mktemp("runs") / "honest", rounds=1).folder
+    return make_verified_run(tmp_path_factory.mktemp("runs") / "honest", rounds=1)
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_an_honest_run_is_verified(honest: Path) -> None:
 def test_runs_of_every_game_are_verified(
     tmp_path: Path, game: str, options: dict[str, Any]
 ) -> None:
-    folder = make_verified_run(tmp_path / "run", game, 3, **options).folder
+    folder = make_verified_run(tmp_path / "run", game, 3, **options)
     assert pl.read_parquet(folder / "faults" / "*.parquet").height > 0
     assert differences(folder) == []
 
@@ -231,7 +232,7 @@ def test_a_row_that_is_there_twice_is_found(run: Path) -> None:
 
 
 def test_a_file_that_is_gone_or_torn_is_said(run: Path) -> None:
-    path = run / "seats" / "000000.parquet"
+    path = segment_path(run, "seats")
     for is_gone in (False, True):
         if is_gone:
             path.unlink()
@@ -296,7 +297,8 @@ def test_a_group_left_out_of_a_finished_run_is_found(run: Path) -> None:
 def test_a_group_committed_twice_is_found(run: Path) -> None:
     journal = run / "journal.jsonl"
     first, second = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(first + second + first.replace(b"000000", b"000001"))
+    one, two = (commit.segment.encode() for commit in RunReader(run).commits())
+    journal.write_bytes(first + second + first.replace(one, two))
     assert any("committed 2 times" in one["what"] for one in differences(run))
 
 
@@ -358,7 +360,7 @@ def test_no_run_is_exit_4(tmp_path: Path) -> None:
 @pytest.fixture
 def withdrawn(tmp_path: Path) -> Path:
     """The second half of the groups with one bot is recorded and not played."""
-    folder = make_verified_run(tmp_path / "run", rounds=1).folder
+    folder = make_verified_run(tmp_path / "run", rounds=1)
     schedule = RoundRobin(BOTS, 3, 2)
     rows: Rows = {"matches": [], "seats": [], "faults": [], "logs": []}
     for number in range(4, 8):
@@ -367,9 +369,9 @@ def withdrawn(tmp_path: Path) -> Path:
         else:
             play_group(rows, make_game("dam", {"rounds": 1}), schedule, number)
     for table in ("matches", "seats", "faults"):
-        (folder / table / "000001.parquet").unlink(missing_ok=True)
+        segment_path(folder, table, 1).unlink(missing_ok=True)
         if rows[table]:
-            save(folder, table, frame(table, rows[table]), "000001")
+            save(folder, table, frame(table, rows[table]), 1)
     edit_info(folder, withdrawn={"chance": "20 faults in a row"})
     return folder
 
@@ -407,7 +409,7 @@ if __name__ == "__main__":
 
 def test_many_matches_are_shared_out_and_give_the_same_verdict(tmp_path: Path) -> None:
     """In a process of its own: Python's helper for process pools outlives them in its parent."""
-    folder = make_verified_run(tmp_path / "run", rounds=1).folder
+    folder = make_verified_run(tmp_path / "run", rounds=1)
     change(folder, "matches", "ranks", turned)
     script = tmp_path / "shared_out.py"
     script.write_text(SHARED_OUT)

@@ -19,7 +19,7 @@ from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows
 from tourney.referee.specs import MatchSpec
 from tourney.schedule.groups import RoundRobin
-from tourney.store import RunCounts, RunInfo, RunWriter
+from tourney.store import RunCounts, RunInfo, RunReader, RunWriter
 from tourney.store.codec import pack, unpack
 
 SEED = 7
@@ -27,7 +27,7 @@ SECRET = secret_from_seed(SEED)
 BOTS = ("memory", "flat-6", FAULTY, "chance")
 
 
-def make_verified_run(folder: Path, game: str = "dam", seats: int = 3, **options: Any) -> RunWriter:
+def make_verified_run(folder: Path, game: str = "dam", seats: int = 3, **options: Any) -> Path:
     """A run of two deals a pairing as the runner writes it; in Dam one bot has faults."""
     rules = make_game(game, options)
     schedule = RoundRobin(BOTS, seats, 2)
@@ -37,7 +37,7 @@ def make_verified_run(folder: Path, game: str = "dam", seats: int = 3, **options
         started="2026-01-01T00:00:00+00:00", updated="", commitment=commitment(SECRET),
         counts=RunCounts(groups_total=schedule.groups, matches_total=schedule.matches),
     )  # fmt: skip
-    tournament = {"game": game, "seats": seats, "format": "round-robin", "deals": 2, "seed": None}
+    tournament = {"name": "t", "game": game, "seats": seats, "format": "round-robin", "deals": 2, "seed": None}
     bots = [dict.fromkeys(("digest", "package", "version"), "") | {"bot": name} for name in BOTS]
     writer = RunWriter.create(
         folder, info, secret=SECRET, config_text="", bots=bots,
@@ -49,7 +49,8 @@ def make_verified_run(folder: Path, game: str = "dam", seats: int = 3, **options
             play_group(rows, rules, schedule, number)
         writer.commit(list(half), {name: frame(name, kept) for name, kept in rows.items()}, 1.0)
     writer.finish()
-    return writer
+    writer.close()
+    return folder
 
 
 def specs(schedule: RoundRobin, number: int) -> list[MatchSpec]:
@@ -87,14 +88,20 @@ def play_anything(match: Match) -> None:
             assert match.answer(dice.choice(match.pending.legal), dice.randrange(1, 5000))
 
 
+def segment_path(folder: Path, table: str, number: int = 0) -> Path:
+    """The file of the first segment in the journal, or of a later one."""
+    segment = RunReader(folder).commits()[number].segment
+    return folder / table / f"{segment}.parquet"
+
+
 def load(folder: Path, table: str) -> pl.DataFrame:
     """The rows of the first segment."""
-    return unpack(pl.scan_parquet(folder / table / "000000.parquet"), table).collect()
+    return unpack(pl.scan_parquet(segment_path(folder, table)), table).collect()
 
 
-def save(folder: Path, table: str, rows: pl.DataFrame, segment: str = "000000") -> None:
+def save(folder: Path, table: str, rows: pl.DataFrame, number: int = 0) -> None:
     packed = pack(rows) if table == "matches" else rows
-    packed.write_parquet(folder / table / f"{segment}.parquet")
+    packed.write_parquet(segment_path(folder, table, number))
 
 
 def change(folder: Path, table: str, column: str, edit: Callable[[Any], Any], row: int = 4) -> int:

@@ -1,6 +1,7 @@
 """The runner with a fake executor: commits exactly once, stops cleanly, gives up with a reason."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,8 @@ def run(folder: Path, executor: FakeExecutor, groups: int = 30, stop_at: int | N
     if stop_at is not None:
         runner._report = lambda progress: runner.stop() if progress.matches >= stop_at else None
     plan: Any = None
-    return runner.run(plan, {}, None)
+    with closing(writer):
+        return runner.run(plan, {}, None)
 
 
 def committed(folder: Path) -> list[int]:

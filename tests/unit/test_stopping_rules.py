@@ -14,6 +14,7 @@ from tourney.ratings import sketches
 from tourney.runner.loop import Progress, Runner
 from tourney.runner.stopping import StopCheck
 from tourney.schedule.scheduler import Scheduler
+from tourney.store import RunReader
 
 
 def play(folder: Path, stop: Stop, groups: int = 400) -> tuple[bool, Runner, FakeExecutor]:
@@ -41,9 +42,7 @@ def test_a_cap_on_matches_ends_a_run_as_done_with_its_reason(tmp_path: Path) -> 
 
 
 def info_of(folder: Path) -> Any:
-    from tourney.store import RunWriter
-
-    return RunWriter.reopen(folder).info
+    return RunReader(folder).info
 
 
 def test_bots_told_apart_end_a_run(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
-    from tourney.ratings import Line
-    from tourney.reports import Report
+    from tourney.ratings import Line, Report
     from tourney.store import RunInfo
 
 __all__ = ("board_table", "plain_table", "print_report", "title_of")
@@ -35,7 +34,7 @@ def title_of(info: "RunInfo") -> str:
     matches = f"{counts.matches:,}"
     if counts.matches != counts.matches_total and not info.stop:
         matches += f" of {counts.matches_total:,}"
-    return f"{info.id} · {info.game}, {info.seats} seats · {info.status} · {matches} matches"
+    return f"{info.id} · {info.game}, {info.seats_text} · {info.status} · {matches} matches"
 
 
 def plain_table(title: str) -> Table:
@@ -84,7 +83,10 @@ def _columns(lines: "Sequence[Line]") -> list[_Column]:
         _Column("#", [_ranks(line) for line in lines]),
         _Column("bot", [line.bot for line in lines]),
         _Column("rating", [_rating(line) for line in lines]),
-        _Column("tied", [line.letters for line in lines]),
+    ]
+    if _any_tied(lines):
+        columns.append(_Column("tied", [line.letters for line in lines]))
+    columns += [
         _Column("> next", [_certainty(line.superiority) for line in lines], WIDE),
     ]
     if any(line.win_share is not None for line in lines):
@@ -105,10 +107,16 @@ def _columns(lines: "Sequence[Line]") -> list[_Column]:
     return columns
 
 
+def _any_tied(lines: "Sequence[Line]") -> bool:
+    """Whether any two share a letter."""
+    letters = [letter for line in lines for letter in line.letters]
+    return len(set(letters)) < len(letters)
+
+
 def _caption(lines: "Sequence[Line]", *, every_look: bool) -> list[str]:
     interval = "an interval valid at every look" if every_look else "95 % interval"
     said = [f"rating ± {interval}, by rotation group; wins and points ± one error"]
-    if len({letter for line in lines for letter in line.letters}) < len(lines):
+    if _any_tied(lines):
         said.append("bots that share a letter are not told apart")
     if any(line.orders_differ for line in lines):
         said.append("≠ the other rating, by places or by wins, ranks it elsewhere")

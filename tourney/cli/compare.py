@@ -69,7 +69,7 @@ def _tested(
     claims: tuple[float, float],
     errors: tuple[float, float],
 ) -> dict[str, Any]:
-    from tourney.ratings import decide, elo_statement, gate_bounds, interval
+    from tourney.ratings import decide, elo_statement, gate_bounds, interval, stopped_elo
 
     size = met.matches // met.scores.groups
     ratio = _ratio(outcomes, met, claims)
@@ -91,6 +91,12 @@ def _tested(
     said = elo_statement(met.scores, matches=size)
     names = ("elo", "elo_error", "normalised", "normalised_error", "superiority")
     found |= {name: None if said is None else getattr(said, name) for name in names}
+    after = stopped_elo(met.scores, claims, bounds, matches=size)
+    found |= {
+        "stopped_elo": None if after is None else after.elo,
+        "stopped_low": None if after is None else after.low,
+        "stopped_high": None if after is None else after.high,
+    }
     found["matches_left"] = _left(found)
     return found
 
@@ -131,6 +137,11 @@ def _print(found: dict[str, Any]) -> None:
         f"test         {found['low']:g} against {found['high']:g} normalised Elo: "
         f"{found['llr']:+.2f} between {found['llr_lower']:.2f} and {found['llr_upper']:.2f}"
     )
+    if found["stopped_elo"] is not None and found["decision"] != "open":
+        print(
+            f"Elo by test  {found['stopped_elo']:+.1f} ({found['stopped_low']:+.1f} to "
+            f"{found['stopped_high']:+.1f}): corrected for having stopped here"
+        )
     verdict = {
         "accepted": f"{found['bot']} is better",
         "rejected": f"{found['bot']} is not better by {found['high']:g}",

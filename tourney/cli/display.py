@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
     from rich.console import RenderableType
 
-    from tourney.ratings import Board
+    from tourney.ratings import Report
     from tourney.runner import Progress
     from tourney.store import RunInfo
 
@@ -60,9 +60,9 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
 
 
-def _leader(board: "Board | None") -> str:
+def _leader(found: "Report | None") -> str:
     """Who is first, for a line of a log."""
-    return f" lead={board.lines[0].bot}" if board is not None and board.lines else ""
+    return f" lead={found.standings[0].bot}" if found is not None and found.standings else ""
 
 
 class PlainDisplay:
@@ -74,8 +74,9 @@ class PlainDisplay:
     def begin(self, info: "RunInfo", *, resumed: bool) -> None:
         """Say what is played."""
         verb = "resumes" if resumed else "starts"
+        sizes = ",".join(map(str, info.table_sizes or [info.seats]))
         self._say(
-            f"tourney {verb} run={info.id} game={info.game} seats={info.seats} "
+            f"tourney {verb} run={info.id} game={info.game} seats={sizes} "
             f"bots={len(info.bots)} matches={info.counts.matches_total} sandbox={info.sandbox}"
         )
 
@@ -90,7 +91,7 @@ class PlainDisplay:
         self._say(
             f"{_clock(now - self._began)} {progress.matches}/{progress.matches_total} "
             f"{share:.1%} {progress.rate:.0f}/s eta {'?' if eta is None else _clock(eta)} "
-            f"faults={progress.faults} workers={progress.workers}{_leader(progress.board)}"
+            f"faults={progress.faults} workers={progress.workers}{_leader(progress.report)}"
         )
 
     def end(self) -> None:
@@ -121,15 +122,13 @@ class LiveDisplay:
         self._live = Live(
             self._bar, console=console, refresh_per_second=LIVE_PER_SECOND, transient=True
         )
-        self._info: RunInfo | None = None
-        self._board: Board | None = None
+        self._report: Report | None = None
 
     def begin(self, info: "RunInfo", *, resumed: bool) -> None:
         """Start drawing."""
-        self._info = info
         verb = "resuming" if resumed else "playing"
         self._live.console.print(
-            f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats} seats, "
+            f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats_text}, "
             f"{info.counts.matches_total:,} matches, sandbox {info.sandbox}",
             highlight=False,
             markup=False,
@@ -149,19 +148,17 @@ class LiveDisplay:
             rate=rate,
             eta="" if eta is None else f"eta {_clock(eta)}",
         )
-        if progress.board is None or progress.board is self._board or self._info is None:
-            return
-        self._board = progress.board
-        self._live.update(self._shown(progress.board, self._info))
+        if progress.report is not None and progress.report is not self._report:
+            self._report = progress.report
+            self._live.update(self._shown(progress.report))
 
-    def _shown(self, board: "Board", info: "RunInfo") -> "RenderableType":
+    def _shown(self, shown: "Report") -> "RenderableType":
         from rich.console import Group
         from rich.text import Text
 
         from tourney.cli.board import board_table
-        from tourney.reports import report
 
-        shown, size = report(board, info.stop), self._live.console.size
+        size = self._live.console.size
         table = board_table(
             shown.standings,
             width=size.width,

@@ -4,12 +4,15 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tourney.cli.text import plain
+
+if TYPE_CHECKING:
+    # Loading polars takes longer than `tourney --help` may.
+    from tourney.store import Storage
 
 __all__ = ("explain", "faults", "logs")
 
@@ -17,9 +20,7 @@ SHOWN = 20
 
 
 def faults(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or a folder of runs.")] = Path(
-        "results"
-    ),
+    run: Annotated[str, typer.Argument(help="A run's folder, or a folder of runs.")] = "results",
     bot: Annotated[str | None, typer.Option(help="Only this bot's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Every fault with all evidence.")] = False,
 ) -> None:
@@ -62,7 +63,7 @@ def faults(
         print(f"what one means: tourney explain {next(iter(counts))[1]}")
 
 
-def _reproduce(folder: Path, row: Mapping[str, Any]) -> str:
+def _reproduce(folder: "Storage", row: Mapping[str, Any]) -> str:
     match, seat = str(row["match"]), str(row["seat"])
     return shlex.join(["tourney", "reproduce", str(folder), match, "--seat", seat])
 
@@ -105,7 +106,7 @@ def explain(
 
 
 def logs(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or a folder of runs.")],
+    run: Annotated[str, typer.Argument(help="A run's folder, or a folder of runs.")],
     match: Annotated[
         int | None, typer.Argument(help="Number of a match; all when left out.")
     ] = None,

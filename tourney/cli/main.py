@@ -23,7 +23,7 @@ from tourney.cli import (
     status,
     verify,
 )
-from tourney.errors import TourneyError
+from tourney.errors import StoreError, TourneyError
 
 __all__ = ("app", "main")
 
@@ -88,4 +88,11 @@ def main() -> NoReturn:
         # The reader of our output went away, as `tourney ratings | head -3` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        from tourney.store.storage import is_of_storage
+
+        if not is_of_storage(error):
+            raise
+        print(f"error: {str(error).splitlines()[0]}", file=sys.stderr)
+        sys.exit(StoreError.exit_code)
     sys.exit(0)

@@ -85,7 +85,7 @@ def _play(loaded: "LoadedConfig") -> "tuple[Match, list[Frame]]":
         match, key = worker.play_one(names)
     finally:
         worker.close()
-    frames = list(replay(prepared.game, tournament.seats, Deals(key), match.actions))
+    frames = list(replay(prepared.game, len(match.spec.seating), Deals(key), match.actions))
     return match, frames
 
 

@@ -61,7 +61,7 @@ class Format(StrEnum):
 
 def ratings(
     runs: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             help="Runs' folders, rated together; of a folder of runs the newest is taken."
             " [default: results]",
@@ -117,7 +117,7 @@ def ratings(
 
         _show(imported(file, headline=chosen or "win", anchor=anchor), {}, "", form)
         return
-    readers = _readers(runs or [Path("results")], game)
+    readers = _readers(runs or ["results"], game)
     if panel is not None or by is By.SEAT:
         from tourney.reports import Evidence
 
@@ -136,7 +136,7 @@ def ratings(
         _show(board, readers[0].info.stop, "", form)
 
 
-def _readers(runs: Sequence[Path], game: str | None) -> "list[RunReader]":
+def _readers(runs: Sequence[str], game: str | None) -> "list[RunReader]":
     """The runs that were named, of one game."""
     from tourney.reports import chosen
     from tourney.store import find_run, list_runs
@@ -193,7 +193,7 @@ def _show(board: "Board", stop: Mapping[str, Any], title: str, form: Format) -> 
     import msgspec
 
     from tourney.cli.board import print_report
-    from tourney.reports import report
+    from tourney.ratings import report
 
     shown = report(board, stop)
     if form is Format.TABLE:

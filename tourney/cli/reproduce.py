@@ -10,13 +10,13 @@ from tourney.cli.text import plain
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
     from tourney.referee.match import Match
-    from tourney.store import RunWriter
+    from tourney.store import RunReader
 
 __all__ = ("reproduce",)
 
 
 def reproduce(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or a folder of runs.")],
+    run: Annotated[str, typer.Argument(help="A run's folder, or a folder of runs.")],
     match: Annotated[int, typer.Argument(help="Number of the match.")],
     seat: Annotated[int, typer.Option(help="The seat to be played again.")],
     bot: Annotated[
@@ -35,13 +35,13 @@ def reproduce(
     Raises:
         TourneyError: the run, the match or the bot stood in the way.
     """
-    from tourney.store import RunWriter, find_run
+    from tourney.store import find_run
 
-    writer = RunWriter(find_run(run).folder, find_run(run).info)
-    row = _row(writer, match)
+    reader = find_run(run)
+    row = _row(reader, match)
     if not 0 <= seat < len(row["seating"]):
         raise typer.BadParameter(f"match {match} has seats 0 to {len(row['seating']) - 1}")
-    again = _play(writer, row, seat, bot, unsafe=unsafe)
+    again = _play(reader, row, seat, bot, unsafe=unsafe)
     name = row["seating"][seat]
     fault = again.faults.get(seat)
     differs = next(
@@ -69,25 +69,26 @@ def reproduce(
     raise typer.Exit(0 if fault is None else 1)
 
 
-def _row(writer: "RunWriter", number: int) -> dict[str, Any]:
+def _row(reader: "RunReader", number: int) -> dict[str, Any]:
     import polars as pl
 
     from tourney.errors import StoreError
-    from tourney.store import RunReader
 
-    found = RunReader(writer.folder).scan("matches").filter(pl.col("match") == number).collect()
+    group = number // reader.info.seats
+    rows = reader.scan("matches", (group, group + 1))
+    found = rows.filter(pl.col("match") == number).collect()
     if found.height != 1 or not found["actions"][0].len():
-        raise StoreError(f"{writer.folder} holds no played match {number}")
+        raise StoreError(f"{reader.folder} holds no played match {number}")
     return found.to_dicts()[0]
 
 
 def _play(
-    writer: "RunWriter", row: dict[str, Any], seat: int, bot: Path | None, *, unsafe: bool
+    reader: "RunReader", row: dict[str, Any], seat: int, bot: Path | None, *, unsafe: bool
 ) -> "Match":
     from tourney.executors.worker import TableWorker
     from tourney.runner.saved import saved_plan
 
-    plan, archives = saved_plan(writer, row["seating"][seat], bot, unsafe=unsafe)
+    plan, archives = saved_plan(reader, row["seating"][seat], bot, unsafe=unsafe)
     worker = TableWorker(plan, archives)
     try:
         return worker.play_again(row, seat)

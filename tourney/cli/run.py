@@ -4,6 +4,7 @@ import shlex
 import shutil
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,8 +28,11 @@ def run(
         typer.Option(help="`local`, `auto` (a running Ray cluster) or `ray://host:10001`."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder. [default: results/NAME-TIME]")
+        str | None, typer.Option(help="The run's folder or URL. [default: RESULTS/NAME-TIME]")
     ] = None,
+    results: Annotated[
+        str, typer.Option(help="Where runs land: a folder or s3://BUCKET/PREFIX.")
+    ] = "results",
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an unfinished run of this config.")
     ] = False,
@@ -61,6 +65,7 @@ def run(
     from tourney.cli.display import JsonDisplay, choose_display
     from tourney.config import load_config
     from tourney.runner import open_run, preflight, prepare
+    from tourney.store import storage_at
 
     wanted = list(overrides or [])
     if seed is not None:
@@ -83,13 +88,14 @@ def run(
     for prepared in plays:
         folder = out
         if out is not None and loaded.config.variant:
-            folder = out / prepared.loaded.config.tournament.name
-        opened = open_run(prepared, Path("results"), folder, resume=resume)
-        display = choose_display(as_json=as_json)
-        display.begin(opened.writer.info, resumed=opened.resumed)
-        code = _play(prepared, opened, display)
+            folder = str(storage_at(out).child(prepared.loaded.config.tournament.name))
+        opened = open_run(prepared, results, folder, resume=resume)
+        with closing(opened.writer):
+            display = choose_display(as_json=as_json)
+            display.begin(opened.writer.info, resumed=opened.resumed)
+            code = _play(prepared, opened, display)
         events = display if isinstance(display, JsonDisplay) else None
-        _finish(opened, code, _resume_line(config, out or opened.writer.folder), events)
+        _finish(opened, code, _resume_line(config, out or str(opened.writer.folder)), events)
         if code:
             break
     raise typer.Exit(code)
@@ -97,7 +103,7 @@ def run(
 
 def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     from tourney import plugins
-    from tourney.errors import TourneyError
+    from tourney.errors import StoreError, TourneyError
     from tourney.runner import Runner
 
     if opened.scheduler.left == 0 or opened.writer.info.status == "finished":
@@ -117,6 +123,7 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
         display.progress,
         options.withdraw_after,
         _stop_check(prepared) if opened.writer.info.stop else None,
+        opened.rounds,
     )
     received: list[int] = []
 
@@ -129,6 +136,9 @@ def _play(prepared: "Prepared", opened: "OpenRun", display: "Display") -> int:
     workers = None if options.workers == "auto" else options.workers
     try:
         done = runner.run(opened.plan, prepared.archives, workers)
+    except StoreError:
+        # There is no telling it to the run: it goes silent instead.
+        raise
     except TourneyError as error:
         info.status, info.reason = "failed", str(error)
         opened.writer.save_info()
@@ -155,8 +165,10 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
     import msgspec
 
     from tourney.cli.display import JsonDisplay
+    from tourney.cli.places import place_lines
     from tourney.cli.ratings import print_run
-    from tourney.reports import board_of, report
+    from tourney.ratings import report
+    from tourney.reports import board_of
     from tourney.store import RunReader
 
     writer, info = opened.writer, opened.writer.info
@@ -189,6 +201,8 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
             f"{info.counts.matches} matches in {info.seconds:.1f} s, {info.counts.faults} faults, "
             f"in {writer.folder}\ngames      sha256 {info.digest}"
         )
+        for line in place_lines(info.places):
+            print(f"{info.format:<11}{line}")
         if info.stop and info.reason:
             print(info.reason)
     if info.noisy:
@@ -201,8 +215,8 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
     print(f"dashboard: {serve}")
 
 
-def _resume_line(config: Path, out: Path) -> str:
-    return shlex.join([*_command(), "run", str(config), "--out", str(out), "--resume"])
+def _resume_line(config: Path, out: str) -> str:
+    return shlex.join([*_command(), "run", str(config), "--out", out, "--resume"])
 
 
 def _command() -> list[str]:

@@ -2,7 +2,6 @@
 
 import errno
 import socket
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,8 +19,11 @@ class ServeError(TourneyError):
 
 def serve(
     results: Annotated[
-        Path, typer.Argument(help="A folder of runs, or one run's folder; it may still be empty.")
-    ] = Path("results"),
+        str,
+        typer.Argument(
+            help="A folder of runs or s3://BUCKET/PREFIX, or one run's; it may still be empty."
+        ),
+    ] = "results",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")
@@ -42,9 +44,15 @@ def serve(
 
     from tourney.dashboard import create_app
     from tourney.dashboard.security import allowed_hosts, is_loopback
+    from tourney.store import storage_at
 
-    if results.exists() and not results.is_dir():
-        raise ServeError(f"{results} is not a folder: give the folder that holds your runs")
+    runs = storage_at(results)
+    try:
+        runs.names()
+    except OSError as error:
+        raise ServeError(
+            f"cannot serve {results}: give the folder that holds your runs ({error})"
+        ) from error
     if not is_loopback(host) and not public_read:
         raise ServeError(
             f"--host {host} lets other machines read every run in {results}, and there is no "
@@ -57,7 +65,7 @@ def serve(
     typer.echo(f"dashboard of {results} on {url} (Ctrl-C stops it)", err=True)
     if open_browser:
         typer.launch(url)
-    app = create_app(results, hosts=allowed_hosts(host))
+    app = create_app(runs, hosts=allowed_hosts(host))
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with listener:
         uvicorn.Server(config).run(sockets=[listener])

@@ -2,13 +2,13 @@
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
+    from tourney.ratings import Report
     from tourney.store import RunReader
 
 __all__ = ("facts", "status")
@@ -19,26 +19,28 @@ WATCH_SECONDS = 2.0
 
 def status(
     run: Annotated[
-        Path, typer.Argument(help="A run's folder, or a folder of runs: its newest is taken.")
-    ] = Path("results"),
+        str, typer.Argument(help="A run's folder, or a folder of runs: its newest is taken.")
+    ] = "results",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Look again every two seconds until the run ends.")
     ] = False,
 ) -> None:
-    """Show how far a run is, how fast, on which nodes, and whether its driver lives.
+    """Show how far a run is, how fast, on which nodes, whether its driver lives, and who leads.
 
-    Reads the run's folder only: it works from any machine that sees the folder.
+    Reads the run's folder only: it works from any machine that sees it, or its s3:// URL.
 
     Raises:
         StoreError: there is no run, or it cannot be read.
     """
+    from tourney.reports import kept_report
     from tourney.store import RunReader, find_run
 
     reader = find_run(run)
     while True:
         found = facts(reader)
-        _show(found, as_json=as_json)
+        shown = kept_report(reader)
+        _show(found, shown, as_json=as_json)
         if not watch or found["state"] not in {"running", "silent"}:
             return
         try:
@@ -52,6 +54,7 @@ def status(
 
 def facts(reader: "RunReader") -> dict[str, Any]:
     """What is known of a run at this moment; `silent` is a run whose driver says nothing."""
+    from tourney.cli.places import place_lines
     from tourney.store.heartbeat import seconds_since
 
     info, counts = reader.info, reader.info.counts
@@ -69,6 +72,7 @@ def facts(reader: "RunReader") -> dict[str, Any]:
         "matches_total": counts.matches_total,
         "groups": counts.groups,
         "groups_total": counts.groups_total,
+        "rounds": counts.rounds,
         "rate": rate,
         "eta_seconds": left / rate if rate else None,
         "seconds": info.seconds,
@@ -81,18 +85,25 @@ def facts(reader: "RunReader") -> dict[str, Any]:
         "last_commit": committed or None,
         "last_commit_seconds_ago": seconds_since(committed) if committed else None,
         "reason": info.reason,
+        "places": place_lines(info.places),
     }
 
 
-def _show(found: dict[str, Any], *, as_json: bool) -> None:
+def _show(found: dict[str, Any], shown: "Report | None", *, as_json: bool) -> None:
     if as_json:
         import msgspec
 
+        lines = () if shown is None else shown.standings
+        found |= {"standings": lines, "notes": () if shown is None else shown.notes}
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
         sys.stdout.flush()
         return
     for name, text in _lines(found):
         print(f"{name:<10}{text}", flush=True)
+    if shown is not None and shown.standings:
+        from tourney.cli.board import print_report
+
+        print_report(shown)
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -110,6 +121,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("run", f"{found['run']} ({found['game']})"),
         ("state", state),
         ("matches", f"{found['matches']} of {found['matches_total']} ({share:.1%})"),
+        ("rounds", f"{found['rounds']} drawn" if found["rounds"] else ""),
         ("rate", f"{rate:.1f} matches a second" if rate is not None else ""),
         ("eta", _duration(eta) if eta is not None else ""),
         ("played", _duration(found["seconds"])),
@@ -118,6 +130,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("noisy", f"blocks played again on a busy machine: {noisy}" if noisy else ""),
         ("saved", f"{_duration(ago)} ago" if ago is not None else ""),
     ]
+    lines += [("places", line) for line in found["places"]]
     lines += [("withdrawn", f"{bot}: {why}") for bot, why in found["withdrawn"].items()]
     return [line for line in lines if line[1]]
 

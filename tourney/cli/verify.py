@@ -4,7 +4,6 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,8 @@ import typer
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
     from tourney.referee.verify import Difference, Plan
-    from tourney.store import RunReader
+    from tourney.schedule.groups import Schedule
+    from tourney.store import RunReader, Storage
 
 __all__ = ("verify",)
 
@@ -31,8 +31,8 @@ WINDOW_MATCHES = 2_000
 
 def verify(
     run: Annotated[
-        Path, typer.Argument(help="A run's folder, or a folder of runs: its newest is taken.")
-    ] = Path("results"),
+        str, typer.Argument(help="A run's folder, or a folder of runs: its newest is taken.")
+    ] = "results",
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes. [default: one a core]")
     ] = None,
@@ -67,6 +67,7 @@ def _verify(reader: "RunReader", jobs: int) -> "list[Difference]":
     secret = _secret(reader, values)
     found = check_secret(secret, info.commitment, values["tournament"]["seed"])
     plan, commits = _plan(reader, values, secret), reader.commits()
+    found += _check_rounds(reader, plan.schedule, values)
     bots = reader.scan("bots").select("bot").collect()["bot"].to_list()
     found += check_facts(plan, info, values, bots, commits)
     unreadable = _check_readable(reader, plan)
@@ -82,13 +83,11 @@ def _verify(reader: "RunReader", jobs: int) -> "list[Difference]":
 def _config(reader: "RunReader") -> dict[str, Any]:
     from tourney.errors import StoreError
 
-    path = reader.folder / "config.resolved.json"
+    name = "config.resolved.json"
     try:
-        values: dict[str, Any] = json.loads(path.read_bytes())["values"]
+        values: dict[str, Any] = json.loads(reader.folder.read(name)[0])["values"]
     except (OSError, ValueError, KeyError) as error:
-        raise StoreError(
-            f"cannot verify {reader.folder}: {path.name} is unreadable: {error}"
-        ) from None
+        raise StoreError(f"cannot verify {reader.folder}: {name} is unreadable: {error}") from None
     return values
 
 
@@ -113,20 +112,42 @@ def _secret(reader: "RunReader", values: dict[str, Any]) -> bytes:
 
 
 def _plan(reader: "RunReader", values: dict[str, Any], secret: bytes) -> "Plan":
+    from tourney.config.models import Tournament
     from tourney.errors import StoreError, TourneyError
     from tourney.games.registry import make_game
     from tourney.referee.verify import Plan
-    from tourney.schedule.formats import make_schedule
+    from tourney.runner.terms import terms_of
+    from tourney.schedule.rounds import make_schedule
 
     info = reader.info
     try:
         game = make_game(values["tournament"]["game"], values["rules"])
-        asked = values["tournament"]
-        form, challengers = asked.get("format", "round-robin"), asked.get("challengers", ())
-        schedule = make_schedule(form, info.bots, info.seats, asked["deals"], challengers)
+        bots = reader.scan("bots").collect()
+        owners = dict(zip(bots["bot"], bots["owner"], strict=True)) if "owner" in bots else {}
+        terms = terms_of(Tournament.model_validate(values["tournament"]), owners)
+        schedule = make_schedule(terms, info.bots)
     except TourneyError as error:
         raise StoreError(f"cannot verify {reader.folder}: {error}") from error
     return Plan(game, schedule, secret, frozenset(info.withdrawn))
+
+
+def _check_rounds(
+    reader: "RunReader", schedule: "Schedule", values: dict[str, Any]
+) -> "list[Difference]":
+    """The rounds are those that the results before them give; `schedule` then has them."""
+    from tourney.config.models import TournamentConfig
+    from tourney.games.registry import make_game
+    from tourney.referee.verify import Difference
+    from tourney.runner.redrawn import redrawn
+    from tourney.runner.stopping import stop_rule
+    from tourney.schedule.rounds import Rounds
+
+    if not isinstance(schedule, Rounds):
+        return []
+    config = TournamentConfig.model_validate(values)
+    headline = make_game(reader.info.game, values["rules"]).info.headline
+    after, rule = config.run.withdraw_after, stop_rule(config.stop)
+    return [Difference(text) for text in redrawn(reader, schedule, headline, after, rule)]
 
 
 def _check_readable(reader: "RunReader", plan: "Plan") -> "list[Difference]":
@@ -136,16 +157,17 @@ def _check_readable(reader: "RunReader", plan: "Plan") -> "list[Difference]":
     from tourney.errors import StoreError
     from tourney.referee.verify import Difference
 
+    end = plan.schedule.drawn * plan.schedule.seats
     found = []
     for table in TABLES:
-        beyond = pl.col("match") >= plan.schedule.matches
+        beyond = pl.col("match") >= end
         try:
             rows = reader.scan(table).filter(beyond).select("match").unique().collect()
             numbers = sorted(rows["match"].to_list())
         except (StoreError, OSError, pl.exceptions.PolarsError) as error:
             found.append(Difference(f"cannot be read: {error}", table=table))
             continue
-        text = f"the schedule ends at match {plan.schedule.matches - 1}"
+        text = f"the schedule ends at match {end - 1}"
         found += [Difference(text, number, None, table, "match") for number in numbers]
     return found
 
@@ -157,7 +179,7 @@ def _windows(
     from tourney.store.journal import groups_of
 
     size = max(1, WINDOW_MATCHES // plan.schedule.seats)
-    end = plan.schedule.groups
+    end = plan.schedule.drawn
     if reader.info.stop:
         # The schedule of a run with a stopping rule goes on far beyond what was played.
         end = 1 + max(groups_of(reader.commits()), default=-1)
@@ -178,11 +200,18 @@ _child: "list[tuple[RunReader, Plan]]" = []
 """What this process verifies, if it is one of several."""
 
 
-def _begin(folder: Path, secret: bytes) -> None:
+def _begin(folder: "Storage", secret: bytes) -> None:
+    from tourney.schedule.draws import Round
+    from tourney.schedule.rounds import Rounds
     from tourney.store import RunReader
+    from tourney.store.rounds import RoundBook
 
     reader = RunReader(folder)
-    _child.append((reader, _plan(reader, _config(reader), secret)))
+    plan = _plan(reader, _config(reader), secret)
+    if isinstance(plan.schedule, Rounds):
+        for drawn in RoundBook(reader.folder, Round).rounds:
+            plan.schedule.add(drawn)
+    _child.append((reader, plan))
 
 
 def _check_in_child(window: range) -> "list[Difference]":
@@ -232,7 +261,7 @@ def _check_digest(reader: "RunReader") -> "list[Difference]":
 def _print_text(reader: "RunReader", differences: "Sequence[Difference]", seconds: float) -> None:
     info = reader.info
     counts = info.counts
-    print(f"run       {info.id}: {info.game}, {info.seats} seats, {info.status}")
+    print(f"run       {info.id}: {info.game}, {info.seats_text}, {info.status}")
     print(f"groups    {counts.groups} of {counts.groups_total} in the journal")
     rate = counts.matches / max(seconds, 1e-9)
     print(f"matches   {counts.matches} in {seconds:.1f} s, {rate:.0f} a second")

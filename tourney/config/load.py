@@ -11,12 +11,16 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from tourney.config.models import TournamentConfig, Variant
 from tourney.errors import ConfigError
+
+if TYPE_CHECKING:
+    # Loaded where an error is due.
+    from tourney.config.positions import Span
 
 __all__ = ("LoadedConfig", "config_from", "load_config")
 
@@ -67,6 +71,19 @@ class LoadedConfig:
             }
         )
         return replace(self, config=config)
+
+    def refused(self, key: str, reason: str) -> ConfigError:
+        """An error about the value of `key` of [tournament], with its place in the file."""
+        # Loaded here: only an error needs the positions.
+        from tourney.config.positions import spans
+
+        name = f"tournament.{key}"
+        origin = self.sources.get(name, "default")
+        span = spans(self.text).get(("value", ("tournament", key))) if origin == "file" else None
+        if span is None:
+            return ConfigError(f"{self.path}: {name} (from {origin}): {reason}")
+        shown = _pointed(self.path, self.text.splitlines(), span, reason)
+        return ConfigError("\n".join([f"{self.path} has 1 problem", *shown]))
 
     def resolved(self) -> dict[str, Any]:
         """Every value with its source, JSON-able."""
@@ -180,23 +197,30 @@ def _explain(path: Path, text: str, error: ValidationError, sources: Mapping[str
     for problem in problems:
         loc = tuple(part for part in problem["loc"] if part not in _UNION_PARTS)
         message, hint, kind = _message(problem, loc)
-        span = places.get((kind, loc)) or places.get(("key", loc)) or places.get(("key", loc[:-1]))
+        # An item of a list has no place of its own, a key that is missing has its table's.
+        nearest = [(kind, loc), ("key", loc), ("value", loc[:-1]), ("key", loc[:-1])]
+        span = next((places[one] for one in nearest if one in places), None)
         name = ".".join(str(part) for part in loc)
         origin = sources.get(name, "file")
         if span is None or origin != "file":
             where = "" if origin == "file" else f" (from {origin})"
             out.append(f"  {name}{where}: {message}")
         else:
-            gutter = " " * len(str(span.line))
-            out += [
-                f"  --> {path}:{span.line}:{span.column}",
-                f" {gutter} |",
-                f" {span.line} | {lines[span.line - 1]}",
-                f" {gutter} | {' ' * (span.column - 1)}{'^' * span.width} {message}",
-            ]
+            out += _pointed(path, lines, span, message)
         if hint:
             out.append(f"  = hint: {hint}")
     return "\n".join(out)
+
+
+def _pointed(path: Path, lines: Sequence[str], span: "Span", message: str) -> list[str]:
+    """The line with the problem, and a caret under it."""
+    gutter = " " * len(str(span.line))
+    return [
+        f"  --> {path}:{span.line}:{span.column}",
+        f" {gutter} |",
+        f" {span.line} | {lines[span.line - 1]}",
+        f" {gutter} | {' ' * (span.column - 1)}{'^' * span.width} {message}",
+    ]
 
 
 _UNION_PARTS = frozenset({"int", "literal['auto']", "str"})
@@ -211,9 +235,11 @@ def _message(problem: Any, loc: tuple[str | int, ...]) -> tuple[str, str, str]:
         return f"unknown key in {section}", hint, "key"
     if problem["type"] == "missing":
         return f"`{loc[-1]}` is missing here", "", "key"
-    got = problem.get("input")
+    # What we say ourselves needs no echo of the value.
+    got = None if problem["type"] == "value_error" else problem.get("input")
     shown = json.dumps(got, default=str) if isinstance(got, str | int | float | bool) else ""
-    text = problem["msg"][0].lower() + problem["msg"][1:]
+    said = problem["msg"].removeprefix("Value error, ")
+    text = said[0].lower() + said[1:]
     return f"{text}{f', not {shown}' if shown else ''}", "", "value"
 
 

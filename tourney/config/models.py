@@ -2,14 +2,40 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 __all__ = ("BotEntry", "Limits", "RunOptions", "Stop", "Tournament", "TournamentConfig", "Variant")
 
 DEALS_UNTIL_STOPPED = 10**6
 """More than any run reaches; a schedule costs nothing until it is played."""
 
+ROUND_DEALS = 10
+"""Groups of a table in a round whose tables wait for results: then others may be worth more."""
+
 NAME = r"^[a-z0-9][a-z0-9-]{0,38}$"
+
+
+def _as_sizes(given: Any) -> Any:
+    if isinstance(given, list | tuple):
+        return tuple(given)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return (given,)
+    raise ValueError("write a table size as 4, or several as [2, 3, 4]")
+
+
+Sizes = Annotated[
+    tuple[Annotated[int, Field(ge=2, le=8)], ...],
+    BeforeValidator(_as_sizes),
+]
+"""One table size or several."""
 
 
 class _Table(BaseModel):
@@ -21,12 +47,16 @@ class Tournament(_Table):
 
     name: Annotated[str, Field(pattern=NAME, description="names the run's folder")]
     game: Annotated[str, Field(description="a registered game, as `dam`")]
-    seats: Annotated[int, Field(ge=2, le=8, description="bots at a table")] = 2
+    seats: Annotated[
+        Sizes,
+        Field(description="bots at a table; several sizes, as `[2, 3, 4]`, are played in one run"),
+    ] = (2,)
     format: Annotated[
-        Literal["round-robin", "balanced", "gauntlet"],
+        Literal["round-robin", "balanced", "gauntlet", "swiss", "knockout", "adaptive"],
         Field(
             description="who meets: every set of `seats` bots; rounds of tables at which all pairs "
-            "meet equally often; or each challenger with every set of the others"
+            "meet equally often; each challenger with every set of the others; or rounds drawn "
+            "from results: [schedules.md](schedules.md)"
         ),
     ] = "round-robin"
     challengers: Annotated[
@@ -38,9 +68,27 @@ class Tournament(_Table):
             ge=1,
             le=10**9,
             description="rotation groups a pairing, of `seats` matches each; rounds when balanced; "
-            "with a [stop] table at most so many, a million unless written",
+            "groups a table in each round of a swiss, knockout or adaptive (there 10); with a "
+            "[stop] table in the other formats at most so many, a million unless written",
         ),
     ] = 100
+    rounds: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=10**9,
+            description="of a swiss (else until one bot at most has won all its tables) or an "
+            "adaptive; with a [stop] table at most so many, a million unless written",
+            validate_default=True,
+        ),
+    ] = None
+    advance: Annotated[
+        int | None,
+        Field(ge=1, description="bots of a knockout table that go on; half of it unless written"),
+    ] = None
+    apart: Annotated[
+        bool, Field(description="bots of one owner never sit at one table; see `[[bot]]` owner")
+    ] = False
     seed: Annotated[
         int | None,
         Field(description="fixes the secret: reproducible, not secret; leave out for a contest"),
@@ -48,6 +96,52 @@ class Tournament(_Table):
     names: Annotated[
         bool, Field(description="tell bots each other's names instead of seat0, seat1")
     ] = False
+
+    @field_validator("seats")
+    @classmethod
+    def _sizes_differ(cls, seats: tuple[int, ...]) -> tuple[int, ...]:
+        if not seats or len(set(seats)) < len(seats):
+            raise ValueError("write each table size once, as [2, 3, 4]")
+        return seats
+
+    @field_validator("challengers")
+    @classmethod
+    def _only_gauntlets_have_challengers(
+        cls, challengers: tuple[str, ...], info: ValidationInfo
+    ) -> tuple[str, ...]:
+        if challengers:
+            _require_format("challengers", info, "gauntlet")
+        return challengers
+
+    @field_validator("rounds")
+    @classmethod
+    def _only_these_have_rounds(cls, rounds: int | None, info: ValidationInfo) -> int | None:
+        if rounds is not None:
+            _require_format("rounds", info, "swiss", "adaptive")
+        elif info.data.get("format") == "adaptive":
+            raise ValueError(
+                "nothing ends this adaptive run: write `rounds` here, or what to wait for in [stop]"
+            )
+        return rounds
+
+    @field_validator("advance")
+    @classmethod
+    def _some_go_on_and_some_out(cls, advance: int | None, info: ValidationInfo) -> int | None:
+        if advance is None:
+            return None
+        _require_format("advance", info, "knockout")
+        smallest = min(info.data.get("seats", (advance + 1,)))
+        if advance >= smallest:
+            raise ValueError(f"of {smallest} at a table at most {smallest - 1} can go on")
+        return advance
+
+
+def _require_format(key: str, info: ValidationInfo, *formats: str) -> None:
+    """Refuse a key that says nothing in the config's format."""
+    chosen = info.data.get("format")
+    if chosen is not None and chosen not in formats:
+        wanted = " or ".join(f'"{one}"' for one in formats)
+        raise ValueError(f'`{key}` is for format = {wanted}, and this is "{chosen}"')
 
 
 class Limits(_Table):
@@ -148,6 +242,14 @@ class BotEntry(_Table):
     options: Annotated[
         dict[str, Any], Field(description="handed to the bot in `hello`, as it is")
     ] = {}
+    owner: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="whose it is, for `apart`; the author in its `bot.toml` unless written",
+        ),
+    ] = None
 
 
 class Variant(_Table):
@@ -155,9 +257,7 @@ class Variant(_Table):
 
     name: Annotated[str, Field(pattern=NAME, description="added to the tournament's name")]
     rules: Annotated[dict[str, Any], Field(description="options besides those of [rules]")] = {}
-    seats: Annotated[int | None, Field(ge=2, le=8, description="instead of the tournament's")] = (
-        None
-    )
+    seats: Annotated[Sizes | None, Field(description="instead of the tournament's")] = None
     deals: Annotated[
         int | None, Field(ge=1, le=10**9, description="instead of the tournament's")
     ] = None
@@ -176,9 +276,17 @@ class TournamentConfig(_Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _stops_by_rule(cls, data: Any) -> Any:
-        """Without `deals` a run with a stopping rule is not ended by their number."""
+    def _length_by_format(cls, data: Any) -> Any:
+        """How long a run is that does not say so: it depends on its format and stopping rule."""
         tournament = data.get("tournament") if isinstance(data, dict) else None
-        if isinstance(tournament, dict) and data.get("stop") and "deals" not in tournament:
-            return {**data, "tournament": {**tournament, "deals": DEALS_UNTIL_STOPPED}}
-        return data
+        if not isinstance(tournament, dict):
+            return data
+        form, stops = tournament.get("format"), bool(data.get("stop"))
+        lengths: dict[str, int] = {}
+        if form in {"swiss", "knockout", "adaptive"}:
+            lengths["deals"] = ROUND_DEALS
+            if form != "knockout" and stops:
+                lengths["rounds"] = DEALS_UNTIL_STOPPED
+        elif stops:
+            lengths["deals"] = DEALS_UNTIL_STOPPED
+        return {**data, "tournament": {**lengths, **tournament}}

@@ -50,6 +50,8 @@ def _default(field: FieldInfo) -> str:
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        value = list(value)
     return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
 
 

@@ -1,7 +1,6 @@
 """The application: which parts it has and in which order. No page is made here."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -13,15 +12,16 @@ from tourney.dashboard import api, errors, pages
 from tourney.dashboard.queries import Library
 from tourney.dashboard.security import SecurityHeaders, allowed_hosts
 from tourney.dashboard.templating import STATIC
+from tourney.store import Location
 
 __all__ = ("create_app",)
 
 
-def create_app(results: Path, *, hosts: Sequence[str] | None = None) -> FastAPI:
+def create_app(results: Location, *, hosts: Sequence[str] | None = None) -> FastAPI:
     """The dashboard of the runs in `results`, which may be empty, missing or one run's folder.
 
     Args:
-        results: folder of runs.
+        results: where the runs are: a folder, or the URL of a bucket or a prefix.
         hosts: host names that are answered to; those of this machine by default.
     """
     app = FastAPI(

@@ -113,13 +113,13 @@ def _addresses(request: Request, now: Mapping[str, Any]) -> Callable[..., str]:
 
 
 def _leaderboard(ratings: Ratings) -> dict[str, Any]:
+    letters = "".join(line.letters for line in ratings.standings)
     return {
         "ratings": ratings,
         "axis": rating_axis(ratings.standings),
         "bars": {line.bot: compared(line) for line in ratings.standings},
         "differ": any(line.orders_differ for line in ratings.standings),
-        "tied": len(set("".join(line.letters for line in ratings.standings)))
-        < len(ratings.standings),
+        "tied": len(set(letters)) < len(letters),
     }
 
 

@@ -27,8 +27,8 @@ from tourney.dashboard.values import (
 )
 from tourney.errors import StoreError, TourneyError
 from tourney.games.registry import make_game
-from tourney.ratings import Model
-from tourney.reports import PANELS, Evidence, Panel, PanelName, board_of, panel, report
+from tourney.ratings import Model, report
+from tourney.reports import PANELS, Evidence, Panel, PanelName, board_of, panel
 from tourney.store import Location, NoRun, RunReader, look, run_called, storage_at
 from tourney.store.storage import is_of_storage
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from tourney.errors import StoreError
-from tourney.reports import Report
+from tourney.ratings import Report
 from tourney.reports.panels import (
     Cycles,
     Gain,

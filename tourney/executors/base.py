@@ -8,8 +8,8 @@ import polars as pl
 
 from tourney.config.models import Limits
 from tourney.ratings.sums import Sums
-from tourney.schedule.formats import Format
 from tourney.schedule.scheduler import Block
+from tourney.schedule.terms import Terms
 
 __all__ = (
     "BlockDone",
@@ -39,10 +39,7 @@ class WorkPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     game: str
     rules: Mapping[str, Any]
-    seats: int
-    deals: int
-    form: Format = "round-robin"
-    challengers: tuple[str, ...] = ()
+    terms: Terms
     bots: tuple[PlannedBot, ...]
     limits: Limits
     names: bool

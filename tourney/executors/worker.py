@@ -24,7 +24,7 @@ from tourney.referee.rows import Rows, add_rows, add_unplayed
 from tourney.referee.specs import BotSpec, MatchSpec
 from tourney.referee.table import Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
-from tourney.schedule.formats import make_schedule
+from tourney.schedule.formats import fixed_schedule
 from tourney.schedule.groups import Group
 from tourney.schedule.scheduler import Block
 from tourney.store import codec
@@ -57,7 +57,7 @@ class TableWorker:
         """Whether a late canary is only noted: a block is not given back for ever."""
         self._game = make_game(plan.game, plan.rules)
         names = [bot.name for bot in plan.bots]
-        self._schedule = make_schedule(plan.form, names, plan.seats, plan.deals, plan.challengers)
+        self._schedule = None if plan.terms.is_drawn else fixed_schedule(plan.terms, names)
         sandbox: Sandbox = plugins.load("sandboxes", plan.sandbox)()
         sandbox.check()
         limits = ProcessLimits(
@@ -108,7 +108,7 @@ class TableWorker:
         out = frozenset(block.withdrawn)
         self._bear_noise = block.last_attempt
         rows: Rows = {"matches": [], "seats": [], "faults": [], "logs": []}
-        everything = [self._schedule.group(number) for number in block.groups]
+        everything = self._groups(block)
         groups = [group for group in everything if not out.intersection(group.pairing)]
         for group in everything:
             if out.intersection(group.pairing):
@@ -118,16 +118,23 @@ class TableWorker:
         restart = self._plan.restart
         if block.attempt > 1 or restart == "block":
             self._table.restart()
-        for rotation in range(self._plan.seats):
+        for rotation in range(max((group.seats for group in groups), default=0)):
             if rotation and restart == "deal":
                 self._table.restart()
-            for match, seconds in self._table.play(self._matches(groups, deals, rotation)):
+            those = [group for group in groups if rotation < group.seats]
+            for match, seconds in self._table.play(self._matches(those, deals, rotation)):
                 add_rows(rows, match, seconds)
         tables = {table: records.frame(table, kept) for table, kept in rows.items()}
         # Packed and added up here, where there are many cores, not where all rows come together.
         tables["matches"] = codec.pack(tables["matches"])
         added = sums(tables["seats"])
         return BlockResult(tables=tables, sums=added, seconds=time.monotonic() - begin)
+
+    def _groups(self, block: Block) -> Sequence[Group]:
+        """What a block holds: said by it, or by the schedule that everybody knows."""
+        if self._schedule is None:
+            return block.drawn
+        return [self._schedule.group(number) for number in block.groups]
 
     def play_one(self, seating: tuple[str, ...]) -> tuple[Match, bytes]:
         """Play deal 0 once with the bots seated as given; returns the match and its group key."""
@@ -185,7 +192,7 @@ class TableWorker:
             spec,
             self._game,
             deals,
-            seeds=[bot_seed(plan.secret, wire_id, seat) for seat in range(plan.seats)],
+            seeds=[bot_seed(plan.secret, wire_id, seat) for seat in range(len(spec.seating))],
             names=plan.names,
             move_ms=plan.limits.move_ms,
             bank_ms=plan.limits.bank_ms,
@@ -196,14 +203,14 @@ class TableWorker:
     def _specs(self, group: Group) -> list[MatchSpec]:
         return [
             MatchSpec(
-                match=group.number * self._plan.seats + rotation,
+                match=group.number * self._plan.terms.stride + rotation,
                 group=group.number,
                 pairing=group.pairing,
                 deal=group.deal,
                 rotation=rotation,
                 seating=group.seating(rotation),
             )
-            for rotation in range(self._plan.seats)
+            for rotation in range(group.seats)
         ]
 
     def _listen(self) -> None:

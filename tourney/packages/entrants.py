@@ -23,6 +23,8 @@ class Entrant(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     archive: bytes
     options: Mapping[str, Any]
+    owner: str = ""
+    """Whose it is; empty for nobody's."""
 
     def row(self) -> dict[str, Any]:
         """The bot's row in the records."""
@@ -34,6 +36,7 @@ class Entrant(msgspec.Struct, frozen=True, kw_only=True):
             "language": self.manifest.language,
             "author": self.manifest.author,
             "description": self.manifest.description,
+            "owner": self.owner,
             "options": msgspec.json.encode(self.options).decode(),
         }
 
@@ -72,6 +75,7 @@ def load_entrants(loaded: LoadedConfig) -> list[Entrant]:
                 digest=package_digest(path),
                 archive=pack(path),
                 options=entry.options,
+                owner=manifest.author if entry.owner is None else entry.owner,
             )
         )
     return entrants

@@ -20,9 +20,11 @@ from tourney.ratings.imports import from_csv, from_pgn
 from tourney.ratings.luce import LuceFit, fit_luce
 from tourney.ratings.luck import Adjusted, luck_adjusted
 from tourney.ratings.matches import Matches, arrange
+from tourney.ratings.nash import NashAverage, log_odds, nash_average
 from tourney.ratings.pairs import PairStanding, head_to_head
 from tourney.ratings.points import add_points, relative_points, tally_points
 from tourney.ratings.rate import ELO, MEAN_RATING, Estimates, RatingTable, rate
+from tourney.ratings.report import Report, facts_of, from_facts, outlook_of, report
 from tourney.ratings.scores import Standing, leaderboard, merge, tally
 from tourney.ratings.seats import (
     NeighbourEffect,
@@ -37,6 +39,7 @@ from tourney.ratings.sequences import GroupMean, interval, reach
 from tourney.ratings.sketch import Sketch, add_sketches, sketch, sketches
 from tourney.ratings.spread import Model
 from tourney.ratings.standings import Rated, standings
+from tourney.ratings.stopped import StoppedElo, stopped_elo
 from tourney.ratings.stopping import NeighbourVerdict, Outlook, StopRule, outlook
 from tourney.ratings.sums import Sums, add_sums, sums
 
@@ -57,6 +60,7 @@ __all__ = (
     "LuceFit",
     "Matches",
     "Model",
+    "NashAverage",
     "NeighbourEffect",
     "NeighbourVerdict",
     "Outcomes",
@@ -65,10 +69,12 @@ __all__ = (
     "PairStanding",
     "Rated",
     "RatingTable",
+    "Report",
     "SeatEffect",
     "Sketch",
     "Standing",
     "StopRule",
+    "StoppedElo",
     "Sums",
     "TieRates",
     "Transitivity",
@@ -81,29 +87,36 @@ __all__ = (
     "duel",
     "effects_of",
     "elo_statement",
+    "facts_of",
     "fit_luce",
     "from_csv",
+    "from_facts",
     "from_pgn",
     "gate_bounds",
     "group_gain",
     "head_to_head",
     "interval",
     "leaderboard",
+    "log_odds",
     "logistic_ratio",
     "luck_adjusted",
     "merge",
+    "nash_average",
     "neighbour_effects",
     "normalised_ratio",
     "outlook",
+    "outlook_of",
     "pair_outcomes",
     "rate",
     "reach",
     "relative_points",
+    "report",
     "seat_advantage",
     "seat_effects",
     "sketch",
     "sketches",
     "standings",
+    "stopped_elo",
     "sums",
     "t_ratio",
     "tally",

@@ -11,6 +11,7 @@ information, never the spread of the evidence, and keeps every strength finite.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,16 @@ from scipy.special import expit, log_expit
 
 from tourney.ratings.matches import FloatArray, IntArray
 
-__all__ = ("Fit", "expected_wins", "fit_pairs", "fit_winners", "newton", "scatter")
+__all__ = (
+    "Cells",
+    "Fit",
+    "cells_of",
+    "expected_wins",
+    "fit_pairs",
+    "fit_winners",
+    "newton",
+    "scatter",
+)
 
 PRIOR = 1.0
 """One phantom match: moves a rating by less than 0.2 after 200 matches (RATINGS.md 4.1)."""
@@ -28,6 +38,10 @@ LONGEST_STEP = 1.0
 
 TOLERANCE = 1e-10
 STEPS = 500
+
+
+Cells = dict[tuple[int, int], IntArray]
+"""Where two places of each pairing meet in a flat matrix."""
 
 
 class Fit(NamedTuple):
@@ -122,17 +136,18 @@ def fit_winners(
         ValueError: without a prior, when there is no finite optimum.
     """
     bots = len(wins)
+    cells = [cells_of(pairings, bots) for pairings, _ in played]
 
     def slope(t: FloatArray) -> Slope:
         likelihood, expected = float(wins @ t), np.zeros(bots)
         together = np.zeros((bots, bots))
-        for pairings, matches in played:
+        for (pairings, matches), places in zip(played, cells, strict=True):
             chances = expected_wins(pairings, t)
             p = matches * chances
             expected += np.bincount(pairings.ravel(), weights=p.ravel(), minlength=bots)
             # log of the sum over a pairing, from the chance of its first bot.
             likelihood -= float(matches @ (t[pairings[0]] - np.log(chances[0])))
-            together += scatter(pairings, partial(_product, p, chances), bots)
+            together += scatter(places, partial(_product, p, chances), bots)
         information = np.diag(expected) - together
         return _with_prior(Slope(likelihood, wins - expected, information), t, prior)
 
@@ -155,8 +170,22 @@ def _with_prior(slope: Slope, t: FloatArray, prior: float) -> Slope:
     )
 
 
+def cells_of(pairings: IntArray, bots: int) -> Cells:
+    """Where two places of each pairing meet in a flat matrix of bots by bots.
+
+    Args:
+        pairings: the bots, place by pairing; they rise within a pairing.
+        bots: size of the matrix.
+    """
+    places = range(len(pairings))
+    return {
+        (i, j): pairings[i] * bots + pairings[j]
+        for i, j in combinations_with_replacement(places, 2)
+    }
+
+
 def scatter(
-    pairings: IntArray,
+    cells: Cells,
     entry: Callable[[int, int], FloatArray],
     bots: int,
     *,
@@ -165,16 +194,15 @@ def scatter(
     """Sum over pairings of a small matrix each, at the places of its bots.
 
     Args:
-        pairings: the bots, place by pairing; they rise within a pairing.
+        cells: where two places of a pairing meet.
         entry: the matrices' entries for two places, one a pairing.
         bots: size of the sum.
         symmetric: whether the entries are, so that half of them will do.
     """
-    out = np.zeros(bots * bots)
-    seats = len(pairings)
-    for i in range(seats):
-        for j in range(i if symmetric else 0, seats):
-            place = pairings[i] * bots + pairings[j]
-            out += np.bincount(place, weights=entry(i, j), minlength=bots * bots)
-    square = out.reshape(bots, bots)
-    return square + np.triu(square, 1).T if symmetric else square
+    upper, lower = np.zeros(bots * bots), np.zeros(bots * bots)
+    for (i, j), place in cells.items():
+        upper += np.bincount(place, weights=entry(i, j), minlength=bots * bots)
+        if i != j and not symmetric:
+            lower += np.bincount(place, weights=entry(j, i), minlength=bots * bots)
+    square = upper.reshape(bots, bots)
+    return square + (np.triu(square, 1).T if symmetric else lower.reshape(bots, bots).T)

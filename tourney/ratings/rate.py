@@ -140,7 +140,7 @@ def rate(*sketches: Sketch, anchor: str | None = None, prior: float = 1.0) -> li
 
 
 def _ahead(sketch: Sketch) -> FloatArray:
-    return scatter(sketch.pairings, sketch.ahead, len(sketch.bots), symmetric=False)
+    return scatter(sketch.cells, sketch.ahead, len(sketch.bots), symmetric=False)
 
 
 def _table(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> RatingTable:
@@ -213,7 +213,7 @@ def _beaten(sketch: Sketch) -> FloatArray:
     gained = sketch.vector("win")
     zero = np.zeros(sketch.rows.height)
     return scatter(
-        sketch.pairings,
+        sketch.cells,
         lambda i, j: gained[i] if i != j else zero,
         len(sketch.bots),
         symmetric=False,

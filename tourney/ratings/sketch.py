@@ -7,14 +7,17 @@ groups add up in any order, bit for bit, and a worker can ship them instead of i
 
 import itertools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tourney.ratings.fits import Cells, cells_of
+from tourney.ratings.gains import Gains, gains
 from tourney.ratings.matches import FloatArray, IntArray, Matches, arrange
 from tourney.ratings.scores import WIN_UNIT
 
@@ -23,14 +26,11 @@ __all__ = ("HALVES", "Sketch", "add_sketches", "sketch", "sketches")
 HALVES = 2
 """Finishes ahead are counted in halves, so that a tie is a whole number."""
 
-UNITS = np.array([0, *(WIN_UNIT // sharing for sharing in range(1, 9))], dtype=np.int32)
-"""Each one's part of a win that so many share."""
-
 DENSE_CODES = 1 << 24
 """Up to this many conceivable pairings a table by code is quicker than a sort."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sketch:
     """The sums of all groups with one number of seats."""
 
@@ -85,11 +85,20 @@ class Sketch:
         """A column as numbers."""
         return self.rows[name].to_numpy().astype(np.float64)
 
-    @property
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be worked out again is not sent.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
     def pairings(self) -> IntArray:
         """The bots, place by pairing."""
         columns = [self.rows[name].to_numpy() for name in _bot_columns(self.seats)]
         return np.stack(columns).astype(np.int64)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Where two places of each pairing meet in a flat matrix of the bots."""
+        return cells_of(self.pairings, len(self.bots))
 
     @property
     def groups(self) -> int:
@@ -125,41 +134,62 @@ def sketch(matches: Matches) -> Sketch:
     """
     pairing = matches.by_bot(matches.starts).bots
     index, firsts = _pairing_index(pairing, len(matches.bots))
-    gains = _Gains(matches, pairing)
-    sizes = matches.sizes.astype(np.float64)
-
-    def total(values: npt.NDArray[Any]) -> FloatArray:
-        return np.bincount(index, weights=values, minlength=len(firsts)).astype(np.float64)
-
-    alike = bool((sizes == sizes[0]).all())
-
-    def times_size(values: FloatArray, sums: FloatArray) -> FloatArray:
-        """The total of values times their group's matches, where `sums` is without."""
-        return sums * sizes[0] if alike else total(values * sizes)
-
-    columns: dict[str, npt.NDArray[Any]] = {
+    rows: dict[str, npt.NDArray[Any]] = {
         name: pairing[place, firsts].astype(np.int32)
         for place, name in enumerate(_bot_columns(matches.seats))
     }
-    columns["groups"] = total(np.ones_like(sizes))
-    columns["matches"] = total(sizes)
-    columns["matches_sq"] = times_size(sizes, columns["matches"])
-    for (i, j), count in gains.ahead.items():
-        halves = count.astype(np.float64)
-        columns[f"ahead_{i}_{j}"] = sums = total(halves)
-        columns[f"ahead_m_{i}_{j}"] = times_size(halves, sums)
-        columns[f"ahead_sq_{i}_{j}"] = total(halves * halves)
-    for name, gain in (("place", gains.place), ("win", gains.win)):
-        gained = gain.sums.astype(np.float64)
-        for i, row in enumerate(gained):
-            columns[f"{name}_{i}"] = sums = total(row)
-            columns[f"{name}_m_{i}"] = times_size(row, sums)
-        for i, j in combinations_with_replacement(range(matches.seats), 2):
-            columns[f"{name}_sq_{i}_{j}"] = total(gained[i] * gained[j])
-            columns[f"{name}_match_{i}_{j}"] = total(gain.products[i, j])
+    rows |= _totals(gains(matches, pairing), matches.sizes, index, len(firsts))
     # Codes of pairings rise, so the rows are in order already.
-    rows = {name: values.astype(_dtype(name)) for name, values in columns.items()}
     return Sketch(matches.bots, matches.seats, pl.DataFrame(rows))
+
+
+def _totals(found: Gains, sizes: IntArray, index: IntArray, pairings: int) -> dict[str, IntArray]:
+    """The columns of a sketch but for its bots; `index` is each group's pairing."""
+    alike = bool((sizes == sizes[0]).all())
+    seats, every = len(found.wins), sizes.astype(np.float64)
+
+    def total(values: npt.NDArray[Any]) -> IntArray:
+        """Sums of whole numbers, exact in floating point."""
+        return np.bincount(index, values, pairings).astype(np.int64)
+
+    def times_size(values: FloatArray, sums: IntArray) -> IntArray:
+        """The total of values times their group's matches, where `sums` is without."""
+        return sums * int(sizes[0]) if alike else total(values * every)
+
+    groups = np.bincount(index, minlength=pairings).astype(np.int64)
+    matches = groups * int(sizes[0]) if alike else total(every)
+    out = {"groups": groups, "matches": matches, "matches_sq": times_size(every, matches)}
+    place = np.zeros((seats, len(index)))
+    for (i, j), count in found.ahead.items():
+        halves = count.astype(np.float64)
+        place[i] += halves
+        place[j] += HALVES * every - halves
+        out[f"ahead_{i}_{j}"] = sums = total(halves)
+        out[f"ahead_m_{i}_{j}"] = times_size(halves, sums)
+        out[f"ahead_sq_{i}_{j}"] = total(halves * halves)
+    # Each match has as many finishes ahead as pairs, and one win: what all but one gained tells the
+    # rest, and so do products, whose rows add up to the own gain times that.
+    pairs = HALVES * seats * (seats - 1) // 2
+    win = np.stack([count.astype(np.float64) for count in found.wins])
+    parts = (
+        ("place", place, found.place_products, pairs, 1),
+        ("win", win, found.win_products, found.unit, WIN_UNIT // found.unit),
+    )
+    for name, gained, products, whole, scale in parts:
+        own = [total(row) for row in gained[:-1]]
+        own.append(whole * matches - sum(own))
+        weighed = [times_size(row, sums) for row, sums in zip(gained, own, strict=True)]
+        square = {pair: total(gained[pair[0]] * gained[pair[1]]) for pair in products}
+        match = {pair: total(product) for pair, product in products.items()}
+        for i in range(seats):
+            out[f"{name}_{i}"], out[f"{name}_m_{i}"] = own[i] * scale, weighed[i] * scale
+            others = [(min(i, j), max(i, j)) for j in range(seats) if j != i]
+            square[i, i] = whole * weighed[i] - sum(square[pair] for pair in others)
+            match[i, i] = whole * own[i] - sum(match[pair] for pair in others)
+        for i, j in combinations_with_replacement(range(seats), 2):
+            out[f"{name}_sq_{i}_{j}"] = square[i, j] * scale**2
+            out[f"{name}_match_{i}_{j}"] = match[i, j] * scale**2
+    return out
 
 
 def sketches(seats: pl.LazyFrame | pl.DataFrame, *, rotations: bool = True) -> tuple[Sketch, ...]:
@@ -184,68 +214,6 @@ def add_sketches(*parts: Sequence[Sketch]) -> tuple[Sketch, ...]:
         known = sums.get(one.seats)
         sums[one.seats] = one if known is None else known.plus(one)
     return tuple(sums[seats] for seats in sorted(sums))
-
-
-def _dtype(column: str) -> type[np.int32] | type[np.int64]:
-    return np.int32 if column.startswith("bot_") else np.int64
-
-
-class _Gain:
-    """What each place of a group gained, and the products of two places match by match."""
-
-    def __init__(self, seats: int, groups: int) -> None:
-        self.sums = np.zeros((seats, groups), dtype=np.int32)
-        self.products = {
-            pair: np.zeros(groups, dtype=np.int32)
-            for pair in combinations_with_replacement(range(seats), 2)
-        }
-
-    def add(self, having: IntArray | slice, values: npt.NDArray[np.int32]) -> None:
-        """Count one more match of the groups in `having`."""
-        self.sums[:, having] += values
-        for (i, j), products in self.products.items():
-            products[having] += values[i] * values[j]
-
-
-class _Gains:
-    """Walks through the first matches of all groups, then the second ones, and so on."""
-
-    def __init__(self, matches: Matches, pairing: npt.NDArray[np.uint16]) -> None:
-        seats, groups = pairing.shape
-        self.place, self.win = _Gain(seats, groups), _Gain(seats, groups)
-        self.ahead = {
-            pair: np.zeros(groups, dtype=np.int32) for pair in combinations(range(seats), 2)
-        }
-        sizes = matches.sizes
-        for turn in range(int(sizes.max(initial=0))):
-            having = slice(None) if turn < sizes.min() else np.flatnonzero(sizes > turn)
-            played = matches.by_bot(matches.starts[having] + turn)
-            if not np.array_equal(played.bots, pairing[:, having]):
-                raise ValueError("a group holds matches of different bots")
-            self._add(having, played.ranks.astype(np.int8))
-
-    def _add(self, having: IntArray | slice, ranks: npt.NDArray[np.int8]) -> None:
-        places = np.zeros(ranks.shape, dtype=np.int8)
-        for (i, j), count in self.ahead.items():
-            halves = np.sign(ranks[j] - ranks[i]) + np.int8(1)
-            places[i] += halves
-            places[j] += np.int8(2) - halves
-            count[having] += halves
-        self.place.add(having, places.astype(np.int32))
-        self.win.add(having, _win_units(ranks))
-
-
-def _win_units(ranks: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
-    """Each seat's share of the win in 1/840."""
-    best = ranks[0]
-    for row in ranks[1:]:
-        best = np.minimum(best, row)
-    first = ranks == best
-    sharing = np.zeros(ranks.shape[1], dtype=np.int8)
-    for row in first:
-        sharing += row
-    units: npt.NDArray[np.int32] = first * UNITS[sharing]
-    return units
 
 
 def _pairing_index(pairing: npt.NDArray[np.uint16], bots: int) -> tuple[IntArray, IntArray]:

@@ -57,7 +57,7 @@ def meat(sketch: Sketch, strengths: FloatArray, model: Model, *, by_match: bool 
         return square
 
     clusters = sketch.matches if by_match else sketch.groups
-    return Spread(scatter(pairings, entry, len(strengths)), clusters)
+    return Spread(scatter(sketch.cells, entry, len(strengths)), clusters)
 
 
 def _beaten(sketch: Sketch, strengths: FloatArray) -> FloatArray:

@@ -96,7 +96,7 @@ def check_facts(
     times = Counter(groups_of(commits))
     pairs = [
         ("game", info.game, tournament["game"]),
-        ("seats", info.seats, tournament["seats"]),
+        ("seats", info.seats, plan.schedule.seats),
         ("rules", dict(info.rules), msgspec.to_builtins(plan.game.rules)),
         ("bots", info.bots, list(bots)),
         ("counts.groups_total", counts.groups_total, plan.schedule.groups),
@@ -123,10 +123,10 @@ def check_group(
 ) -> list[Difference]:
     """Every match of one rotation group, from its rows in the three tables."""
     schedule = plan.schedule
-    if not 0 <= number < schedule.groups:
-        return [Difference(f"the schedule ends at group {schedule.groups - 1}", group=number)]
+    if not 0 <= number < schedule.drawn:
+        return [Difference(f"the schedule ends at group {schedule.drawn - 1}", group=number)]
     group = schedule.group(number)
-    wanted = [number * schedule.seats + rotation for rotation in range(schedule.seats)]
+    wanted = [number * schedule.seats + rotation for rotation in range(group.seats)]
     numbers = sorted(row["match"] for row in matches)
     if numbers != wanted:
         text = f"matches {_listed(numbers)} are recorded, not {_listed(wanted)}"
@@ -193,13 +193,14 @@ class _Check:
         self._group = group
         self._deals = deals
         self._row = row
-        self._n_seats = plan.schedule.seats
+        self._n_seats = group.seats
+        self._rotation = int(row["match"]) % plan.schedule.seats
         self._found: list[Difference] = []
 
     def run(self, seats: Sequence[Row], faults: Sequence[Row]) -> list[Difference]:
         """Compare everything; without a replay the rest of the match cannot be judged."""
         row, group = self._row, self._group
-        rotation = int(row["match"]) % self._n_seats
+        rotation = self._rotation
         self._same("matches", "group", row["group"], group.number)
         self._same("matches", "pairing", row["pairing"], "+".join(group.pairing))
         self._same("matches", "deal", row["deal"], group.deal)
@@ -236,7 +237,7 @@ class _Check:
         if told != wanted or len(faults) != len(told):
             text = f"the faults by seat are {_text(told)}, the outcomes say {_text(wanted)}"
             self._differs("faults", "kind", text)
-        seating = dict(enumerate(self._group.seating(int(self._row["match"]) % self._n_seats)))
+        seating = dict(enumerate(self._group.seating(self._rotation)))
         for row in faults:
             seat = f"seat {row['seat']}: "
             self._same("faults", "group", row["group"], self._group.number, seat)

@@ -63,6 +63,11 @@ def _left(line: Any) -> str:
     return "never" if line.groups_left is None else f"{line.groups_left:,.0f}"
 
 
+def _interval(line: Any) -> str:
+    """Of a share, where there is one."""
+    return "–" if line.low is None else f"{100 * line.low:.1f}–{100 * line.high:.1f}%"
+
+
 def _z(line: Any) -> str:
     return ("–" if line.z is None else f"{line.z:+.1f}") + ("!" if line.odd else "")
 
@@ -123,8 +128,7 @@ COLUMNS: Mapping[PanelName, Sequence[tuple[str, Cell]]] = {
         ("bot", _plain("bot")),
         ("next", _plain("other")),
         ("score", _percent("score")),
-        ("from", _percent("low")),
-        ("to", _percent("high")),
+        ("interval", _interval),
         ("verdict", _plain("verdict")),
         ("groups left", _left),
     ),

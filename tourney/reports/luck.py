@@ -1,7 +1,8 @@
 """Luck-adjusted scores of a run: what the cards that a seat was dealt explain is taken out.
 
-A seat's dealt cards are a simple sample of the deck, so the mean number of each rank among them is
-known exactly. The cards are dealt again from the run's secret, once it may be known.
+A seat's dealt cards are a simple sample of the deck, and so are the first ones of its own stream of
+the stock, so the mean number of each rank among them is known exactly. The cards are dealt again
+from the run's secret, once it may be known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,8 +28,13 @@ __all__ = ("LuckLine", "luck_lines")
 GROUPS = 2000
 """The first so many groups are dealt again; more would not change what is said."""
 
-LEAST_GROUPS = 50
-"""With fewer the coefficients are mostly chance."""
+LEAST_GROUPS = 100
+"""With fewer of a bot its coefficients are mostly chance."""
+
+TOO_FEW = f"It takes {LEAST_GROUPS} groups of a bot to tell luck from skill."
+
+MOST_DRAWN = 10
+"""Cards of a seat's stream that are looked at, at most."""
 
 RANKS = "A23456789TJQK"
 DEALT = ("hands", "rows")
@@ -78,7 +84,7 @@ def luck_lines(readers: Sequence[RunReader]) -> tuple[str, tuple[LuckLine, ...]]
         .collect()
     )
     if groups.height < LEAST_GROUPS:
-        return f"It takes {LEAST_GROUPS} groups to tell luck from skill.", ()
+        return TOO_FEW, ()
     game = make_game(reader.info.game, reader.info.rules)
     dealt = _all_dealt(game, secret, groups)
     if dealt is None:
@@ -100,11 +106,13 @@ def _all_dealt(game: Game[Any], secret: bytes, groups: pl.DataFrame) -> list[_De
     for row in groups.iter_rows(named=True):
         pairing = tuple(row["pairing"].split("+"))
         key = group_key(secret, group_id(pairing, row["deal"]))
-        deck, hands = _deal(game, len(pairing), Deals(key))
+        deals = Deals(key)
+        deck, hands = _deal(game, len(pairing), deals)
         if hands is None:
             return None
         sizes.add((len(pairing), tuple(sorted(map(len, hands)))))
-        found.append(_count(deck, hands))
+        coming = _streams(game, deck, hands, deals)
+        found.append(_joined(_count(deck, hands), _count(deck, coming)))
     return found if len(sizes) == len({seats for seats, _ in sizes}) else None
 
 
@@ -120,6 +128,20 @@ def _deal(game: Game[Any], seats: int, deals: Deals) -> tuple[Sequence[str], Car
     view = game.view(state, None)
     hands = next((view[name] for name in DEALT if view.get(name)), None)
     return deck, hands
+
+
+def _streams(game: Game[Any], deck: Sequence[str], hands: Cards, deals: Deals) -> Cards:
+    """The cards that come first in each seat's own order of the stock, as many as it may draw."""
+    dealt = {card for hand in hands for card in hand}
+    stock = tuple(card for card in deck if card not in dealt)
+    if getattr(game.rules, "stock", "pile") != "streams":
+        return [()] * len(hands)
+    count = min(MOST_DRAWN, len(stock) // len(hands))
+    return [deals.draw(Chance(stock, count, f"stock/1/{seat}")) for seat in range(len(hands))]
+
+
+def _joined(one: _Dealt, other: _Dealt) -> _Dealt:
+    return _Dealt(np.hstack([one.counts, other.counts]), np.hstack([one.means, other.means]))
 
 
 def _count(deck: Sequence[str], hands: Cards) -> _Dealt:
@@ -148,13 +170,21 @@ def _adjusted(
     luck = np.stack(
         [dealt[k].counts[s] - dealt[k].means[s] for k, s in zip(at, seats, strict=True)]
     )
-    scores = rows["score"].to_numpy().astype(np.float64)
-    # Against the bot's own mean, so that what bots differ by is not taken for luck.
-    own = rows.select(pl.col("score").mean().over("bot"))["score"].to_numpy()
-    found = luck_adjusted(scores - own, luck, np.zeros(luck.shape[1]), at)
-    told = rows.with_columns(pl.Series("adjusted", found.scores + own))
-    lines = tuple(sorted(_lines(told), key=lambda line: line.bot))
-    explained = 100 * max(found.explained, 0.0)
+    told = rows.with_columns(adjusted=pl.lit(None, pl.Float64), at=pl.Series(at)).with_row_index()
+    parts, spread, left = [], 0.0, 0.0
+    for own in told.partition_by("bot"):
+        if own["group"].n_unique() < LEAST_GROUPS:
+            continue
+        # Bot by bot: a card that helps one may leave another cold.
+        scores = own["score"].to_numpy().astype(np.float64)
+        mine = luck[own["index"].to_numpy()]
+        found = luck_adjusted(scores, mine, np.zeros(mine.shape[1]), own["at"].to_numpy())
+        spread, left = spread + float(scores.var()), left + float(found.scores.var())
+        parts.append(own.with_columns(pl.Series("adjusted", found.scores)))
+    if not parts:
+        return TOO_FEW, ()
+    lines = tuple(sorted(_lines(pl.concat(parts)), key=lambda line: line.bot))
+    explained = 100 * max(1 - left / spread, 0.0) if spread else 0.0
     return (
         f"The dealt cards explain {explained:.0f} % of what a bot's scores differ by from match to "
         "match; rotations have taken most of that out already.",

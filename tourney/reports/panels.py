@@ -31,12 +31,12 @@ from tourney.ratings import (
     group_gain,
     head_to_head,
     neighbour_effects,
+    outlook_of,
     ties,
     transitivity,
 )
 from tourney.reports.boards import board_of, numbered, sums_of
 from tourney.reports.luck import LuckLine, luck_lines
-from tourney.reports.report import outlook_of
 from tourney.store import RunReader
 from tourney.store.derived import read_derived
 

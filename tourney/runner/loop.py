@@ -24,7 +24,8 @@ from tourney.executors.base import (
     WorkPlan,
 )
 from tourney.games.registry import make_game
-from tourney.ratings import Board, sums
+from tourney.ratings import Report, sums
+from tourney.runner.rounds import RoundKeeper
 from tourney.runner.snapshots import Snapshots
 from tourney.runner.standing import Ratings
 from tourney.runner.stopping import StopCheck
@@ -59,7 +60,7 @@ class Progress(NamedTuple):
     """Matches a second since this session began."""
     faults: int
     workers: int
-    board: Board | None
+    report: Report | None
     """The last leaderboard that was worked out, None before the first."""
     open_ended: bool = False
     """Whether a stopping rule will end the run, and not its schedule."""
@@ -84,6 +85,7 @@ class Runner:
         report: Callable[[Progress], None],
         withdraw_after: int = 0,
         stop_check: StopCheck | None = None,
+        rounds: RoundKeeper | None = None,
     ) -> None:
         """Put the parts together.
 
@@ -95,11 +97,14 @@ class Runner:
             report: called after each commit and now and then between.
             withdraw_after: faults in a row that take a bot out; 0 for never.
             stop_check: says after each commit whether enough is known.
+            rounds: draws the next round when one is committed, if the format has such rounds.
         """
+        self._rounds = rounds
         self._stop_check = stop_check
         self._stopped_by: str | None = None
         self._streaks = FaultStreaks(withdraw_after)
-        scheduler.withdrawn.update(writer.info.withdrawn)
+        if rounds is None:
+            scheduler.withdrawn.update(writer.info.withdrawn)
         self._writer = writer
         self._executor = executor
         self._scheduler = scheduler
@@ -111,7 +116,7 @@ class Runner:
         """Workers that can play, with their nodes."""
         info = writer.info
         game = make_game(info.game, info.rules).info
-        self._ratings = Ratings(game.headline, lower_is_better=game.lower_is_better)
+        self._ratings = Ratings(game.headline, info.stop, lower_is_better=game.lower_is_better)
         self._snapshots = Snapshots(writer)
         self._snapshot_at = -SNAPSHOT_SECONDS
         self._matches_before = writer.info.counts.matches
@@ -172,17 +177,8 @@ class Runner:
             case WorkerJoined(worker=worker, node=node):
                 self._workers[worker] = node
                 self._submit(worker, self._scheduler.worker_joined(worker))
-            case BlockDone(worker=worker, block_id=block_id, result=result):
-                groups, blocks = self._scheduler.block_done(worker, block_id, result.seconds)
-                self._submit(worker, blocks)
-                if groups:
-                    self._pending.append((groups, result))
-                    self._pending_bytes += sum(
-                        int(rows.estimated_size()) for rows in result.tables.values()
-                    )
-                    self._withdraw(result.tables["seats"])
-                if self._pending_bytes >= COMMIT_BYTES:
-                    self._commit()
+            case BlockDone():
+                self._take(event)
             case BlockFailed(worker=worker, block_id=block_id, reason=reason, noisy=noisy):
                 if noisy:
                     before = self._writer.info.noisy
@@ -192,6 +188,22 @@ class Runner:
                 self._scheduler.worker_leaving(worker)
             case WorkerGone():
                 self._lose(event)
+
+    def _take(self, done: BlockDone) -> None:
+        """Keep a block until the next commit, which is at once when it ends a round."""
+        result = done.result
+        groups, blocks = self._scheduler.block_done(done.worker, done.block_id, result.seconds)
+        self._submit(done.worker, blocks)
+        if not groups:
+            return
+        self._pending.append((groups, result))
+        self._pending_bytes += sum(int(rows.estimated_size()) for rows in result.tables.values())
+        if self._rounds is None:
+            self._withdraw(result.tables["seats"])
+        elif self._scheduler.left == 0:
+            self._next_round(self._rounds)
+        if self._pending_bytes >= COMMIT_BYTES:
+            self._commit()
 
     def _lose(self, gone: WorkerGone) -> None:
         self._workers.pop(gone.worker, None)
@@ -209,6 +221,14 @@ class Runner:
             if bot not in info.withdrawn:
                 info.withdrawn = {**info.withdrawn, bot: reason}
                 self._scheduler.withdrawn.add(bot)
+
+    def _next_round(self, rounds: RoundKeeper) -> None:
+        """Draw from what is committed: only that is the same for whoever goes on with the run."""
+        self._commit()
+        if self._stopped_by is None and rounds.next() is not None:
+            for worker, block in self._scheduler.extend(rounds.schedule.drawn):
+                self._executor.submit(worker, block)
+        self._writer.save_info()
 
     def _or_lost(self, worker: str, block_id: int, reason: str) -> list[Block]:
         try:
@@ -235,6 +255,8 @@ class Runner:
         self._committed_at = time.monotonic()
         for one in added:
             self._ratings.add(one)
+        if self._rounds is not None:
+            self._rounds.add(tables["seats"])
         if self._stop_check is not None:
             known = self._ratings.sums() if self._stop_check.waits else None
             sketches = () if known is None else known.sketches
@@ -251,13 +273,15 @@ class Runner:
         """Work the ratings out anew when it is time, and now and then keep them as files."""
         if not (self._ratings.is_due or last):
             return
-        board = self._ratings.refit()
+        found = self._ratings.refit()
         known, moment = self._ratings.sums(), time.monotonic()
-        if board is None or known is None:
+        if found is None or known is None:
             return
+        seconds = self._writer.info.seconds
+        self._snapshots.remember(found, known.matches, seconds)
         if last or moment - self._snapshot_at >= SNAPSHOT_SECONDS:
             self._snapshot_at = moment
-            self._snapshots.write(board, known, self._writer.info.seconds)
+            self._snapshots.write(found, known)
 
     def _beat(self) -> None:
         """Tell the folder that we live, for those who look from elsewhere."""
@@ -282,6 +306,6 @@ class Runner:
             rate=(counts.matches - self._matches_before) / elapsed,
             faults=counts.faults,
             workers=len(self._workers),
-            board=self._ratings.board,
+            report=self._ratings.report,
             open_ended=self._stop_check is not None,
         )

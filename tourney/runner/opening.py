@@ -2,25 +2,40 @@
 
 import os
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from tourney.config import LoadedConfig
 from tourney.deals import commitment, secret_from_seed
-from tourney.errors import BotRefused, ConfigError, StoreError
+from tourney.errors import BotRefused, ConfigError, GameError, StoreError
 from tourney.executors.base import PlannedBot, WorkPlan
 from tourney.executors.worker import TableWorker
 from tourney.games.base import Game
 from tourney.games.registry import make_game
 from tourney.packages.entrants import Entrant, load_entrants
 from tourney.protocol.faults import Fault
-from tourney.schedule.formats import make_schedule
+from tourney.runner.rounds import RoundKeeper
+from tourney.runner.stopping import stop_rule
+from tourney.runner.terms import terms_of
 from tourney.schedule.groups import Schedule
+from tourney.schedule.rounds import Rounds, make_schedule
 from tourney.schedule.scheduler import Scheduler
-from tourney.store import Host, RunCounts, RunInfo, RunReader, RunWriter, list_runs
+from tourney.schedule.terms import Unplayable
+from tourney.store import (
+    Host,
+    Location,
+    NoRun,
+    RunCounts,
+    RunInfo,
+    RunReader,
+    RunWriter,
+    Storage,
+    list_runs,
+    storage_at,
+)
 from tourney.store.heartbeat import now
 
 __all__ = ("OpenRun", "Prepared", "open_run", "preflight", "prepare")
@@ -33,6 +48,7 @@ class Prepared(NamedTuple):
     game: Game[Any]
     entrants: list[Entrant]
     schedule: Schedule
+    """Rounds that are drawn one by one are still to be drawn."""
 
     @property
     def archives(self) -> dict[str, bytes]:
@@ -45,10 +61,7 @@ class Prepared(NamedTuple):
         return WorkPlan(
             game=config.tournament.game,
             rules=config.rules,
-            seats=config.tournament.seats,
-            deals=config.tournament.deals,
-            form=config.tournament.format,
-            challengers=config.tournament.challengers,
+            terms=terms_of(config.tournament, _owners(self.entrants)),
             bots=tuple(
                 PlannedBot(name=bot.name, digest=bot.digest, options=bot.options)
                 for bot in self.entrants
@@ -68,6 +81,8 @@ class OpenRun(NamedTuple):
     plan: WorkPlan
     scheduler: Scheduler
     resumed: bool
+    rounds: RoundKeeper | None = None
+    """Of a format that draws them one by one."""
 
 
 def prepare(loaded: LoadedConfig) -> Prepared:
@@ -75,18 +90,29 @@ def prepare(loaded: LoadedConfig) -> Prepared:
 
     Raises:
         PluginError: there is no such game.
-        GameError: the game cannot be played with these rules or seats.
+        GameError: the game cannot be played with these rules.
         PackageError: a bot's package is wrong.
-        ConfigError: there are too few bots or no challengers, or a bot does not play this game.
+        ConfigError: the game has no such table, the bots do not fill the schedule, or a bot does
+            not play this game.
     """
     config = loaded.config
     game = make_game(config.tournament.game, config.rules)
-    game.start(config.tournament.seats)
+    for seats in config.tournament.seats:
+        try:
+            game.start(seats)
+        except GameError as error:
+            raise loaded.refused("seats", str(error)) from error
     entrants = load_entrants(loaded)
-    names = [entrant.name for entrant in entrants]
-    asked = config.tournament
-    schedule = make_schedule(asked.format, names, asked.seats, asked.deals, asked.challengers)
+    try:
+        terms = terms_of(config.tournament, _owners(entrants))
+        schedule = make_schedule(terms, [entrant.name for entrant in entrants])
+    except Unplayable as error:
+        raise loaded.refused(error.key, str(error)) from error
     return Prepared(loaded, game, entrants, schedule)
+
+
+def _owners(entrants: Sequence[Entrant]) -> dict[str, str]:
+    return {entrant.name: entrant.owner for entrant in entrants}
 
 
 def preflight(prepared: Prepared) -> None:
@@ -115,7 +141,9 @@ def _refusal(name: str, fault: Fault) -> str:
     return "\n".join(lines)
 
 
-def open_run(prepared: Prepared, results: Path, out: Path | None, *, resume: bool) -> OpenRun:
+def open_run(
+    prepared: Prepared, results: Location, out: Location | None, *, resume: bool
+) -> OpenRun:
     """Make a new run's folder, or open an unfinished one.
 
     Args:
@@ -126,27 +154,55 @@ def open_run(prepared: Prepared, results: Path, out: Path | None, *, resume: boo
 
     Raises:
         ConfigError: the run to be resumed was begun with another config.
-        StoreError: the folder cannot be used, or there is nothing to resume.
+        StoreError: the folder cannot be used, another process plays the run, or there is nothing
+            to resume.
     """
     config = prepared.loaded.config
     name = config.tournament.name
-    folder = _existing(results, name, out) if resume else None
-    if folder is not None:
-        writer = RunWriter.reopen(folder)
-        _require_same(prepared, writer)
-        writer.recount()
+    own = None if out is None else storage_at(out)
+    folder = _existing(storage_at(results), name, own) if resume else None
+    if folder is None:
+        writer = _create(prepared, own or _new_folder(storage_at(results), name))
     else:
-        writer = _create(prepared, out or _new_folder(results, name))
-    plan = prepared.plan(writer.secret())
-    groups = prepared.schedule.groups
-    scheduler = Scheduler(groups, writer.groups(), config.run.block_seconds)
-    return OpenRun(writer, plan, scheduler, folder is not None)
+        writer = RunWriter.reopen(folder)
+    try:
+        if folder is not None:
+            _require_same(prepared, RunReader(folder))
+            writer.recount()
+        plan = prepared.plan(writer.secret())
+        scheduler, rounds = _scheduled(prepared, writer)
+    except BaseException:
+        writer.close()
+        raise
+    return OpenRun(writer, plan, scheduler, folder is not None, rounds)
 
 
-def _existing(results: Path, name: str, out: Path | None) -> Path | None:
+def _scheduled(prepared: Prepared, writer: RunWriter) -> tuple[Scheduler, RoundKeeper | None]:
+    """What is left to play; the first round is drawn here, and one that a stop left undrawn."""
+    config, schedule = prepared.loaded.config, prepared.schedule
+    if not isinstance(schedule, Rounds):
+        return Scheduler(schedule.groups, writer.groups(), config.run.block_seconds), None
+    keeper = RoundKeeper(
+        schedule,
+        writer,
+        headline=prepared.game.info.headline,
+        withdraw_after=config.run.withdraw_after,
+        rule=stop_rule(config.stop),
+    )
+    scheduler = Scheduler(schedule.drawn, writer.groups(), config.run.block_seconds, schedule.group)
+    if scheduler.left == 0 and writer.info.status != "finished" and keeper.next() is not None:
+        scheduler.extend(schedule.drawn)
+        writer.save_info()
+    return scheduler, keeper
+
+
+def _existing(results: Storage, name: str, out: Storage | None) -> Storage | None:
     """The folder to resume; None when `out` is not there yet, which then starts a new run."""
     if out is not None:
-        return out if (out / "run.json").exists() else None
+        try:
+            return RunReader(out).folder
+        except NoRun:
+            return None
     unfinished = [
         run.folder
         for run in list_runs(results)
@@ -160,17 +216,17 @@ def _existing(results: Path, name: str, out: Path | None) -> Path | None:
     return unfinished[0]
 
 
-def _new_folder(results: Path, name: str) -> Path:
+def _new_folder(results: Storage, name: str) -> Storage:
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    folder = results / f"{name}-{stamp}"
+    folder = results.child(f"{name}-{stamp}")
     number = 2
-    while folder.exists():
-        folder = results / f"{name}-{stamp}-{number}"
+    while folder.names():
+        folder = results.child(f"{name}-{stamp}-{number}")
         number += 1
     return folder
 
 
-def _create(prepared: Prepared, folder: Path) -> RunWriter:
+def _create(prepared: Prepared, folder: Storage) -> RunWriter:
     loaded, schedule = prepared.loaded, prepared.schedule
     tournament = loaded.config.tournament
     seed = tournament.seed
@@ -182,7 +238,9 @@ def _create(prepared: Prepared, folder: Path) -> RunWriter:
         status="running",
         game=tournament.game,
         rules=msgspec.to_builtins(prepared.game.rules),
-        seats=tournament.seats,
+        seats=max(tournament.seats),
+        format=tournament.format,
+        table_sizes=sorted(tournament.seats) if len(tournament.seats) > 1 else [],
         bots=[entrant.name for entrant in prepared.entrants],
         sandbox=loaded.config.run.sandbox,
         workers=0,
@@ -204,19 +262,19 @@ def _create(prepared: Prepared, folder: Path) -> RunWriter:
     )
 
 
-def _require_same(prepared: Prepared, writer: RunWriter) -> None:
+def _require_same(prepared: Prepared, reader: RunReader) -> None:
     """A resumed run goes on with what it began: same game, schedule, bots and limits."""
-    old = msgspec.json.decode((writer.folder / "config.resolved.json").read_bytes())["values"]
+    old = reader.resolved()
     new = prepared.loaded.resolved()["values"]
     for section in ("tournament", "rules", "limits"):
         if old[section] != new[section]:
             changed = [key for key in new[section] if old[section].get(key) != new[section][key]]
             raise ConfigError(
-                f"cannot resume {writer.folder}: [{section}] has changed "
+                f"cannot resume {reader.folder}: [{section}] has changed "
                 f"({', '.join(changed) or 'an option was taken out'}); put it back, or start a "
                 "new run"
             )
-    rows = RunReader(writer.folder).scan("bots").select("bot", "digest", "options").collect().rows()
+    rows = reader.scan("bots").select("bot", "digest", "options").collect().rows()
     ours = [
         (row["bot"], row["digest"], row["options"])
         for row in (bot.row() for bot in prepared.entrants)
@@ -224,8 +282,8 @@ def _require_same(prepared: Prepared, writer: RunWriter) -> None:
     for before, after in zip(rows, ours, strict=False):
         if before != after:
             raise ConfigError(
-                f"cannot resume {writer.folder}: the bot {before[0]!r} is not what it was "
+                f"cannot resume {reader.folder}: the bot {before[0]!r} is not what it was "
                 "(its package, options or place changed); a changed bot needs a new run"
             )
     if len(rows) != len(ours):
-        raise ConfigError(f"cannot resume {writer.folder}: the number of bots has changed")
+        raise ConfigError(f"cannot resume {reader.folder}: the number of bots has changed")

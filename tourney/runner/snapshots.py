@@ -4,13 +4,13 @@ Written by the runner as it goes, for readers that want no rows. Nothing reads t
 history, which no row holds; all may be deleted, and a damaged one is as good as none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import polars as pl
 
-from tourney.ratings import Board, Sums, effects_of, head_to_head
+from tourney.ratings import Report, Sums, effects_of, facts_of, head_to_head
 from tourney.store import RunWriter
 from tourney.store.derived import read_derived, write_derived
 
@@ -38,42 +38,52 @@ class Snapshots:
             ]
         self._spacing = _spacing(self._points)
 
-    def write(self, board: Board, sums: Sums, seconds: float) -> None:
+    def write(self, report: Report, sums: Sums) -> None:
         """Replace all four by what is known now.
 
         Args:
-            board: the leaderboard.
+            report: the leaderboard.
             sums: what it was made of.
-            seconds: of play so far.
 
         Raises:
             StoreError: the disk refuses.
         """
-        self._remember(board, seconds)
         pairs = head_to_head(sums.sketches)
         seats = [
             {"seats": one.seats, **msgspec.structs.asdict(effect)}
             for one in sums.seats
             for effect in effects_of(one)
         ]
+        self._save("ratings", map(msgspec.structs.asdict, report.standings), facts_of(report))
         for name, rows in (
-            ("ratings", [msgspec.structs.asdict(line) for line in board.lines]),
             ("head_to_head", [msgspec.structs.asdict(pair) for pair in pairs]),
             ("seat_effects", seats),
             ("history", [row for point in self._points for row in point]),
         ):
-            write_derived(self._writer.folder, name, pl.DataFrame(rows, infer_schema_length=None))
+            self._save(name, rows)
 
-    def _remember(self, board: Board, seconds: float) -> None:
-        point = {"matches": board.matches, "seconds": round(seconds, 1)}
+    def _save(
+        self, name: str, rows: Iterable[dict[str, Any]], facts: Mapping[str, str] | None = None
+    ) -> None:
+        table = pl.DataFrame(list(rows), infer_schema_length=None)
+        write_derived(self._writer.folder, name, table, facts)
+
+    def remember(self, report: Report, matches: int, seconds: float) -> None:
+        """Make the leaderboard a point of the history.
+
+        Args:
+            report: the leaderboard.
+            matches: in it.
+            seconds: of play so far.
+        """
+        point = {"matches": matches, "seconds": round(seconds, 1)}
         rows = [
-            {**point, **{name: getattr(line, name) for name in HISTORY}} for line in board.lines
+            {**point, **{name: getattr(line, name) for name in HISTORY}}
+            for line in report.standings
         ]
         seen = [one[0]["matches"] for one in self._points[-2:]]
         # Too near to the one before, or the same: the newest takes the last one's place.
-        if seen and (
-            seen[-1] == board.matches or seen[-1] - seen[0] < self._spacing * (len(seen) - 1)
-        ):
+        if seen and (seen[-1] == matches or seen[-1] - seen[0] < self._spacing * (len(seen) - 1)):
             self._points.pop()
         self._points.append(rows)
         if len(self._points) > HISTORY_POINTS:

@@ -5,9 +5,10 @@ spaced so that it never takes more than a small part of the driver's time.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from tourney.ratings import Board, Model, Sums, add_sums, board_of_sums
+from tourney.ratings import Model, Report, Sums, add_sums, board_of_sums, report
 
 __all__ = ("Ratings",)
 
@@ -27,6 +28,7 @@ class Ratings:
     def __init__(
         self,
         headline: Model,
+        stop: Mapping[str, Any],
         *,
         lower_is_better: bool,
         clock: Callable[[], float] = time.monotonic,
@@ -35,16 +37,17 @@ class Ratings:
 
         Args:
             headline: what bots are ranked by.
+            stop: the run's stopping rule.
             lower_is_better: whether a low score is good.
             clock: seconds, for the spacing.
         """
-        self.headline = headline
+        self._headline, self._stop = headline, stop
         self._lower_is_better = lower_is_better
         self._clock = clock
         self._total: Sums | None = None
         self._fresh: list[Sums] = []
         self._waiting = 0
-        self._board: Board | None = None
+        self._report: Report | None = None
         self._stale = False
         self._next = -float("inf")
 
@@ -73,19 +76,20 @@ class Ratings:
         """Whether something was added since the last leaderboard, and enough time has passed."""
         return self._stale and self._clock() >= self._next
 
-    def refit(self) -> Board | None:
+    def refit(self) -> Report | None:
         """Rate everything counted; None before the first whole group."""
         begin, self._stale = self._clock(), False
         total = self.sums()
         if total is not None and total.matches:
-            self._board = board_of_sums(
-                total, headline=self.headline, lower_is_better=self._lower_is_better
+            board = board_of_sums(
+                total, headline=self._headline, lower_is_better=self._lower_is_better
             )
+            self._report = report(board, self._stop)
         took = self._clock() - begin
         self._next = begin + max(REFIT_SECONDS, SHARE * took)
-        return self._board
+        return self._report
 
     @property
-    def board(self) -> Board | None:
+    def report(self) -> Report | None:
         """The last leaderboard made; None before the first."""
-        return self._board
+        return self._report

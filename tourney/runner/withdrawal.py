@@ -1,5 +1,7 @@
 """Which bots are taken out of a run: those that fault in match after match. Pure."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from tourney.protocol.faults import FINISHED
@@ -8,15 +10,24 @@ __all__ = ("FaultStreaks",)
 
 
 class FaultStreaks:
-    """Counts each bot's matches in a row that ended with a fault, as blocks come in."""
+    """Counts each bot's matches in a row that ended with a fault, as matches come in."""
 
-    def __init__(self, limit: int) -> None:
-        """Count up to `limit`; 0 never withdraws."""
+    def __init__(self, limit: int, before: Mapping[str, int] | None = None) -> None:
+        """Count up to `limit`, going on from `before`; 0 never withdraws."""
         self._limit = limit
-        self._streaks: dict[str, int] = {}
+        self._streaks = dict(before or {})
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The streak of each bot that has one."""
+        return dict(self._streaks)
 
     def add(self, seats: pl.DataFrame) -> dict[str, str]:
-        """Take a block's `seats` rows; returns the bots over the limit, with the reason."""
+        """Take rows of `seats`, later ones than before.
+
+        Returns:
+            the bots over the limit, with the reason.
+        """
         if not self._limit:
             return {}
         if not self._streaks and (seats["outcome"] == FINISHED).all():

@@ -10,16 +10,18 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from tourney.errors import ConfigError
+from tourney.schedule.owners import Owners, Sets
+from tourney.schedule.terms import Unplayable
 
 __all__ = (
+    "FixedSchedule",
     "Group",
     "RoundRobin",
     "Schedule",
     "circular_order",
-    "combination",
     "permutation",
     "require_enough",
+    "too_few_owners",
 )
 
 
@@ -34,54 +36,96 @@ class Group(NamedTuple):
     order: tuple[str, ...]
     """The circular order: in rotation r, seat s holds `order[(s + r) % k]`."""
 
+    @property
+    def seats(self) -> int:
+        """Bots at its table, and matches in the group."""
+        return len(self.pairing)
+
     def seating(self, rotation: int) -> tuple[str, ...]:
         """The bot in each seat."""
         return self.order[rotation:] + self.order[:rotation]
 
 
 class Schedule(Protocol):
-    """What is played, known before anything is: every group by its number."""
+    """What is played: every group by its number."""
 
     bots: tuple[str, ...]
-    seats: int
-    groups: int
-    """How many groups there are."""
-    matches: int
-    """How many matches they hold."""
+
+    @property
+    def seats(self) -> int:
+        """Bots at the largest table; a group takes so many of the run's numbers of matches."""
+        ...
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are; a forecast while rounds are still to be drawn."""
+        ...
+
+    @property
+    def matches(self) -> int:
+        """How many matches they hold."""
+        ...
+
+    @property
+    def drawn(self) -> int:
+        """How many groups are known by now: all, unless rounds wait for results."""
+        ...
 
     def group(self, number: int) -> Group:
-        """The group with this number, 0 to `groups` - 1."""
+        """The group with this number, 0 to `drawn` - 1."""
         ...
 
 
-class RoundRobin:
-    """Every set of `seats` bots meets on `deals` deals."""
+class FixedSchedule(Schedule, Protocol):
+    """A schedule known before anything is played."""
 
-    def __init__(self, bots: Sequence[str], seats: int, deals: int) -> None:
+    turn: int
+    """Groups after which every part of it has come equally often: those of one deal or round."""
+
+
+class RoundRobin:
+    """Every set of `seats` bots, without two of one owner, meets on `deals` deals."""
+
+    def __init__(
+        self, bots: Sequence[str], seats: int, deals: int, owners: Owners | None = None
+    ) -> None:
         """Plan the schedule.
 
         Raises:
-            ConfigError: there are fewer bots than seats.
+            Unplayable: the bots fill no table.
         """
         require_enough(bots, seats)
         self.bots = tuple(bots)
         self.seats = seats
-        self.pairings = math.comb(len(bots), seats)
-        self.groups = self.pairings * deals
+        self._sets = Sets(bots, seats, owners or {})
+        self.pairings = self.turn = self._sets.count
+        if not self.pairings:
+            raise too_few_owners(seats)
+        self.groups = self.drawn = self.pairings * deals
         self.matches = self.groups * seats
 
     def group(self, number: int) -> Group:
         """The group with this number, 0 to `groups` - 1."""
         deal, index = divmod(number, self.pairings)
-        pairing = tuple(self.bots[i] for i in combination(len(self.bots), self.seats, index))
+        pairing = self._sets[index]
         return Group(number, pairing, deal, circular_order(pairing, deal))
 
 
+def too_few_owners(seats: int) -> Unplayable:
+    """What to raise where owners leave no table."""
+    return Unplayable(
+        "apart",
+        f"no table of {seats} without two bots of one owner: there are too few owners; take "
+        "`apart` out or lower `seats`",
+    )
+
+
 def require_enough(bots: Sequence[str], seats: int) -> None:
-    """Raise ConfigError unless the bots fill a table."""
+    """Raise Unplayable unless the bots fill a table."""
     if len(bots) < seats:
-        raise ConfigError(
-            f"{seats} seats but only {len(bots)} bots: add [[bot]] entries or lower `seats`"
+        raise Unplayable(
+            "seats",
+            f"{seats} seats but only {len(bots)} bots: add [[bot]] entries or lower `seats`",
         )
 
 
@@ -101,21 +145,6 @@ def circular_order(pairing: tuple[str, ...], deal: int) -> tuple[str, ...]:
     chosen = sorted(range(orders), key=rank)[place]
     rest = permutation(len(pairing) - 1, chosen)
     return (pairing[0], *(pairing[1 + i] for i in rest))
-
-
-def combination(n: int, k: int, index: int) -> tuple[int, ...]:
-    """The `index`-th k-subset of range(n) in lexicographic order, without listing the others."""
-    chosen = []
-    start = 0
-    for left in range(k, 0, -1):
-        for item in range(start, n):
-            count = math.comb(n - item - 1, left - 1)
-            if index < count:
-                chosen.append(item)
-                start = item + 1
-                break
-            index -= count
-    return tuple(chosen)
 
 
 def permutation(n: int, index: int) -> tuple[int, ...]:

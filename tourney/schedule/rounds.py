@@ -1,152 +1,153 @@
-"""The next round from results so far: Swiss, knockout, and tables chosen to separate neighbours.
+"""A tournament in rounds that are drawn one by one, each from the whole results of those before.
 
-Pure functions: whoever plays the round decides how many groups a table gets and what a group's
-result counts. A table is a set of bots; its rotations take care of seats.
+Nothing here depends on the order in which results arrive: a round is drawn when every group of the
+round before is there. Deals go on where a pairing met before, so that no deal is played twice.
 """
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
+from tourney.schedule.adaptive import Adaptive
+from tourney.schedule.draws import Draw, Known, Place, Result, Round, Seated, Stage, Table
+from tourney.schedule.formats import fixed_schedule
+from tourney.schedule.groups import FixedSchedule, Group
+from tourney.schedule.knockout import Knockout
+from tourney.schedule.swiss import Swiss
+from tourney.schedule.terms import Terms
 
-from tourney.errors import ConfigError
-from tourney.schedule.groups import require_enough
-
-__all__ = ("adaptive_table", "apart", "knockout_tables", "survivors", "swiss_tables")
-
-Table = tuple[str, ...]
-FloatArray = npt.NDArray[np.float64]
+__all__ = ("Rounds", "make_schedule")
 
 
-def swiss_tables(
-    points: Mapping[str, float],
-    met: Collection[frozenset[str]],
-    byes: Mapping[str, int],
-    seats: int,
-) -> tuple[list[Table], list[str]]:
-    """Tables of bots with like points who have not met yet, and those that sit out.
+class Rounds:
+    """A schedule that grows round by round."""
 
-    Args:
-        points: of each bot so far; equals stay in the given order.
-        met: pairs that met in an earlier round.
-        byes: how often each bot sat out; the lowest of those that did least does next.
-        seats: bots at a table.
+    def __init__(self, terms: Terms, bots: Sequence[str]) -> None:
+        """Plan it.
+
+        Raises:
+            Unplayable: the bots fill no table, or the terms do not fit the tables.
+        """
+        self.bots = tuple(bots)
+        self.seats = terms.stride
+        self.rounds: list[Round] = []
+        """Those drawn so far."""
+        self.needs_estimates = terms.form == "adaptive"
+        """Whether tables are chosen by what is known of strengths, and not by results."""
+        self._deals = terms.deals
+        self._draws = [_draw(terms, bots, seats) for seats in terms.seats]
+        self._next_deal: dict[Table, int] = {}
+        self._taken = 0
+        self._out: frozenset[str] = frozenset()
+
+    @property
+    def drawn(self) -> int:
+        """Groups of the rounds so far."""
+        return self.rounds[-1].first + self.rounds[-1].groups if self.rounds else 0
+
+    @property
+    def groups(self) -> int:
+        """Groups of all rounds, those to come as if nobody else goes out."""
+        return self.drawn + self._deals * sum(self._tables_left())
+
+    @property
+    def matches(self) -> int:
+        """Matches of all rounds, likewise."""
+        to_come = zip(self._draws, self._tables_left(), strict=True)
+        drawn = sum(one.matches for one in self.rounds)
+        return drawn + self._deals * sum(draw.seats * tables for draw, tables in to_come)
+
+    def _tables_left(self) -> list[int]:
+        """Tables at each size that are not drawn yet."""
+        waiting = self.rounds[self._taken :]
+        left = []
+        for place, draw in enumerate(self._draws):
+            tables = draw.tables_left(self._taken, self._out)
+            # A round that was drawn and not taken is still among those to come.
+            drawn = sum(len(one.stages[place].tables) for one in waiting)
+            left.append(max(0, tables - drawn))
+        return left
+
+    def group(self, number: int) -> Group:
+        """The group with this number, 0 to `drawn` - 1."""
+        place = bisect_right(self.rounds, number, key=lambda one: one.first) - 1
+        return self.rounds[place].group(number)
+
+    def add(self, drawn: Round) -> None:
+        """A round that was drawn, now or in an earlier session."""
+        self.rounds.append(drawn)
+        self._out = frozenset(drawn.withdrawn)
+        for table in drawn.tables:
+            self._next_deal[table.pairing] = table.deal + drawn.deals
+
+    def take(self, results: Sequence[Result]) -> None:
+        """The next round that was added has been played: the result of each of its tables."""
+        played = self.rounds[self._taken]
+        start = 0
+        for draw, stage in zip(self._draws, played.stages, strict=True):
+            if stage.tables:
+                draw.take(stage, results[start : start + len(stage.tables)])
+            start += len(stage.tables)
+        self._taken += 1
+
+    def draw(
+        self,
+        out: Collection[str] = (),
+        streaks: Mapping[str, int] | None = None,
+        known: Known | None = None,
+    ) -> Round | None:
+        """The next round, which `add` then takes; None when the tournament is over.
+
+        Args:
+            out: bots that were withdrawn.
+            streaks: kept in the round, for whoever goes on from it.
+            known: what adaptive tables are chosen by.
+        """
+        self._out = frozenset(out)
+        number = len(self.rounds)
+        drawn = [draw.draw(number, self._out, known) for draw in self._draws]
+        if not any(drawn):
+            return None
+        return Round(
+            number=number,
+            first=self.drawn,
+            deals=self._deals,
+            stages=self._with_deals(drawn),
+            withdrawn=tuple(sorted(out)),
+            streaks=streaks or {},
+        )
+
+    def _with_deals(self, stages: Sequence[Stage | None]) -> tuple[Stage, ...]:
+        """The stages with the first deal of each table that none of its bots has met before."""
+        following = dict[Table, int]()
+        out = []
+        for draw, stage in zip(self._draws, stages, strict=True):
+            tables = []
+            for table in stage.tables if stage else ():
+                known = self._next_deal.get(table.pairing, 0)
+                deal = following.get(table.pairing, known)
+                following[table.pairing] = deal + self._deals
+                tables.append(Seated(table.pairing, deal))
+            byes, how = (stage.byes, stage.how) if stage else ((), "over")
+            out.append(Stage(seats=draw.seats, tables=tuple(tables), byes=byes, how=how))
+        return tuple(out)
+
+    def places(self) -> list[Place]:
+        """Bots by the rules of the format, size by size, from the rounds taken so far."""
+        return [place for draw in self._draws for place in draw.places(self._out)]
+
+
+def _draw(terms: Terms, bots: Sequence[str], seats: int) -> Draw:
+    if terms.form == "swiss":
+        return Swiss(bots, seats, terms.rounds, terms.owners)
+    if terms.form == "knockout":
+        return Knockout(bots, seats, terms.advance, terms.owners)
+    return Adaptive(bots, seats, terms.rounds or 1, terms.deals, terms.owners)
+
+
+def make_schedule(terms: Terms, bots: Sequence[str]) -> FixedSchedule | Rounds:
+    """The schedule of a config.
 
     Raises:
-        ConfigError: there are fewer bots than seats.
+        Unplayable: the bots do not fill it.
     """
-    require_enough(list(points), seats)
-    ranked = sorted(points, key=lambda bot: -points[bot])
-    spare = len(ranked) % seats
-    lowest_first = ranked[::-1]
-    resting = sorted(lowest_first, key=lambda bot: byes.get(bot, 0))[:spare]
-    waiting = [bot for bot in ranked if bot not in resting]
-    tables = []
-    while waiting:
-        table = [waiting.pop(0)]
-        while len(table) < seats:
-            # The nearest in points with the fewest repeats.
-            chosen = min(
-                range(len(waiting)),
-                key=lambda k: (sum(frozenset((waiting[k], one)) in met for one in table), k),
-            )
-            table.append(waiting.pop(chosen))
-        tables.append(tuple(table))
-    return tables, resting
-
-
-def knockout_tables(seeded: Sequence[str], seats: int) -> tuple[list[Table], list[str]]:
-    """Tables of a knockout round, and those that go on without play.
-
-    The best seeds sit apart, filled to and fro as in a draft: with two seats the first meets the
-    last. The best have a bye where tables do not come out even.
-
-    Raises:
-        ConfigError: there are fewer bots than seats.
-    """
-    require_enough(seeded, seats)
-    spare = len(seeded) % seats
-    byes, playing = list(seeded[:spare]), list(seeded[spare:])
-    count = len(playing) // seats
-    tables: list[list[str]] = [[] for _ in range(count)]
-    for turn in range(seats):
-        row = playing[turn * count : (turn + 1) * count]
-        for table, bot in zip(tables, row if turn % 2 == 0 else reversed(row), strict=True):
-            table.append(bot)
-    return [tuple(table) for table in tables], byes
-
-
-def survivors(
-    results: Sequence[Mapping[str, float]], byes: Sequence[str], seeded: Sequence[str], keep: int
-) -> list[str]:
-    """The bots of the next knockout round in the order of their seeds.
-
-    Args:
-        results: points of each table's bots, over whole groups; equals go by seed.
-        byes: bots that go on without play.
-        seeded: all bots of this round, the best first.
-        keep: how many of each table go on.
-
-    Raises:
-        ConfigError: nobody would go on, or nobody would go out.
-    """
-    place = {bot: number for number, bot in enumerate(seeded)}
-    through = set(byes)
-    for points in results:
-        if not 1 <= keep < len(points):
-            raise ConfigError(f"{keep} of {len(points)} at a table cannot go on")
-        through.update(sorted(points, key=lambda bot: (-points[bot], place[bot]))[:keep])
-    return [bot for bot in seeded if bot in through]
-
-
-def apart(tables: Sequence[Table], owners: Mapping[str, str]) -> list[Table]:
-    """The tables at which no two bots have one owner; a bot without an owner minds nobody."""
-    kept = []
-    for table in tables:
-        known = [owners[bot] for bot in table if bot in owners]
-        if len(set(known)) == len(known):
-            kept.append(table)
-    return kept
-
-
-def adaptive_table(
-    strengths: FloatArray,
-    covariance: FloatArray,
-    undecided: Sequence[tuple[int, int]],
-    seats: int,
-) -> tuple[int, ...]:
-    """The table whose next group shrinks the doubt about `undecided` pairs most.
-
-    With G = V C C^T V over the undecided contrasts C, a match of i and j is worth
-    p q (G_ii + G_jj - 2 G_ij); the best pair is seated first, then whoever adds most. Measured to
-    decide 11 to 14 % more pairs than balanced rounds (RATINGS.md section 4.7), of which at least
-    one round in five must stay; only with confidence sequences.
-
-    Args:
-        strengths: of the bots.
-        covariance: of the strengths.
-        undecided: neighbours not told apart.
-        seats: bots at the table.
-
-    Raises:
-        ConfigError: there are fewer bots than seats, or nothing is undecided.
-    """
-    bots = len(strengths)
-    if not undecided or bots < seats:
-        raise ConfigError(f"no table of {seats} among {bots} bots and {len(undecided)} open pairs")
-    contrasts = np.zeros((bots, len(undecided)))
-    for column, (one, two) in enumerate(undecided):
-        contrasts[one, column], contrasts[two, column] = 1.0, -1.0
-    moved = covariance @ contrasts
-    worth = moved @ moved.T
-    chance = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    own = np.diag(worth)
-    gain = chance * (1 - chance) * (own[:, None] + own[None, :] - 2 * worth)
-    np.fill_diagonal(gain, -np.inf)
-    table = list(divmod(int(gain.argmax()), bots))
-    np.fill_diagonal(gain, 0.0)
-    while len(table) < seats:
-        added = gain[:, table].sum(axis=1)
-        added[table] = -np.inf
-        table.append(int(added.argmax()))
-    return tuple(sorted(table))
+    return Rounds(terms, bots) if terms.is_drawn else fixed_schedule(terms, bots)

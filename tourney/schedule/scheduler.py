@@ -5,10 +5,12 @@ exactly once however often a block is lost, late or played twice.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 import msgspec
+
+from tourney.schedule.groups import Group
 
 __all__ = ("Block", "Scheduler")
 
@@ -33,6 +35,8 @@ class Block(msgspec.Struct, frozen=True):
     attempt: int = 1
     withdrawn: tuple[str, ...] = ()
     """Bots that are out: groups with one of them are recorded and not played."""
+    drawn: tuple[Group, ...] = ()
+    """The groups themselves, where their numbers do not say who plays."""
 
     @property
     def last_attempt(self) -> bool:
@@ -43,14 +47,23 @@ class Block(msgspec.Struct, frozen=True):
 class Scheduler:
     """The state of one run's schedule."""
 
-    def __init__(self, groups: int, done: Sequence[tuple[int, int]], block_seconds: float) -> None:
+    def __init__(
+        self,
+        groups: int,
+        done: Sequence[tuple[int, int]],
+        block_seconds: float,
+        look_up: Callable[[int], Group] | None = None,
+    ) -> None:
         """Plan `groups` groups.
 
         Args:
-            groups: how many, from number 0.
+            groups: how many, from number 0; more may come by `extend`.
             done: those finished in an earlier session, as sorted half-open ranges.
             block_seconds: how much play a block should hold.
+            look_up: the group of a number, where workers cannot work it out.
         """
+        self._groups = groups
+        self._look_up = look_up
         self._todo = _remaining(groups, done)
         self._again: deque[Block] = deque()
         self._at: dict[str, dict[int, Block]] = {}
@@ -64,6 +77,17 @@ class Scheduler:
         self.left = groups - sum(stop - start for start, stop in done)
         """Groups not finished yet."""
         self.stopping = False
+
+    def extend(self, groups: int) -> list[tuple[str, Block]]:
+        """A round was drawn: there are `groups` groups now, and none of the earlier ones is left.
+
+        Returns:
+            blocks for the workers, by worker.
+        """
+        self._todo = iter(range(self._groups, groups))
+        self.left += groups - self._groups
+        self._groups = groups
+        return [(worker, block) for worker in self._at for block in self.refill(worker)]
 
     def worker_joined(self, worker: str) -> list[Block]:
         """A worker can play; returns what it should."""
@@ -147,7 +171,8 @@ class Scheduler:
         return self._block(groups, 1) if groups else None
 
     def _block(self, groups: tuple[int, ...], attempt: int) -> Block:
-        return Block(self._new_id(), groups, attempt, tuple(sorted(self.withdrawn)))
+        drawn = tuple(map(self._look_up, groups)) if self._look_up is not None else ()
+        return Block(self._new_id(), groups, attempt, tuple(sorted(self.withdrawn)), drawn)
 
     def _size(self, worker: str) -> int:
         seconds = self._seconds_a_group.get(worker)

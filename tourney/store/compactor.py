@@ -5,14 +5,13 @@ says which commits stand for which. The caller swaps the journal, and only then 
 go. A crash at any point leaves either journal, and files that no line names.
 """
 
-import secrets
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import polars as pl
 
-from tourney.store import ranges
+from tourney.store import ranges, segments
 from tourney.store.journal import Commit
+from tourney.store.storage import Storage
 
 __all__ = ("FAN_IN", "SEGMENT_BYTES", "due", "merged", "remainder")
 
@@ -22,7 +21,7 @@ FAN_IN = 16
 SEGMENT_BYTES = 1 << 20
 """A segment this large is never touched again: it bounds a merge, which unpacks tenfold."""
 
-Write = Callable[[str, str, pl.LazyFrame], None]
+Write = Callable[[str, str, pl.LazyFrame], int]
 """Writes rows of a table, which are in order, under a segment's name."""
 
 
@@ -61,20 +60,21 @@ def _bundles(commits: Sequence[Commit]) -> Iterator[list[Commit]]:
         yield bundle
 
 
-def merged(folder: Path, bundle: Sequence[Commit], tables: Sequence[str], write: Write) -> Commit:
+def merged(storage: Storage, bundle: Sequence[Commit], write: Write) -> Commit:
     """Write the rows of `bundle` as one segment; returns the commit that may stand for them.
 
     Raises:
-        OSError: the disk refused.
+        OSError: the storage refuses.
         PolarsError: a segment cannot be read.
     """
-    # The name is new for ever: a file left by a crash must not be taken for a later segment.
-    name = f"m{bundle[0].groups[0][0]:09d}-{secrets.token_hex(4)}"
-    for table in tables:
-        paths = [folder / table / f"{one.segment}.parquet" for one in bundle]
-        held = [pl.scan_parquet(path, glob=False) for path in paths if path.exists()]
+    name = segments.new_name(bundle[0].groups[0][0])
+    for table in segments.TABLES:
+        names = [one.segment for one in bundle]
+        held = [segments.path(table, one) for one in names]
+        if table in segments.RARE_TABLES:
+            held = segments.present(storage, table, names)
         if held:
-            write(table, name, _in_order(held))
+            write(table, name, _in_order([storage.scan([one]) for one in held]))
     return Commit(
         segment=name,
         groups=ranges.merge(pair for one in bundle for pair in one.groups),
@@ -85,10 +85,10 @@ def merged(folder: Path, bundle: Sequence[Commit], tables: Sequence[str], write:
     )
 
 
-def _in_order(segments: list[pl.LazyFrame]) -> pl.LazyFrame:
+def _in_order(parts: list[pl.LazyFrame]) -> pl.LazyFrame:
     """One frame in the order of the matches, by merging pairs: a stream, not a sort in memory."""
-    while len(segments) > 1:
-        pairs = zip(segments[::2], segments[1::2], strict=False)
-        rest = segments[-1:] if len(segments) % 2 else []
-        segments = [one.merge_sorted(two, "match") for one, two in pairs] + rest
-    return segments[0]
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        rest = parts[-1:] if len(parts) % 2 else []
+        parts = [one.merge_sorted(two, "match") for one, two in pairs] + rest
+    return parts[0]

@@ -5,11 +5,10 @@ Apart from `run.json`, which changes when results do: pages need not be drawn an
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import msgspec
 
-from tourney.store.files import write_bytes
+from tourney.store.storage import Storage
 
 __all__ = ("FILE", "SILENT_SECONDS", "Heartbeat", "now", "read", "seconds_since", "write")
 
@@ -40,19 +39,19 @@ class Heartbeat(msgspec.Struct, kw_only=True):
         return sum(self.nodes.values())
 
 
-def write(folder: Path, heartbeat: Heartbeat) -> None:
+def write(folder: Storage, heartbeat: Heartbeat) -> None:
     """Replace the last heartbeat.
 
     Raises:
-        OSError: the disk refused.
+        OSError: the storage refuses.
     """
-    write_bytes(folder / FILE, msgspec.json.encode(heartbeat) + b"\n")
+    folder.write(FILE, msgspec.json.encode(heartbeat) + b"\n")
 
 
-def read(folder: Path) -> Heartbeat | None:
+def read(folder: Storage) -> Heartbeat | None:
     """The last heartbeat; None before the first, or if it is unreadable."""
     try:
-        return msgspec.json.decode((folder / FILE).read_bytes(), type=Heartbeat)
+        return msgspec.json.decode(folder.read(FILE)[0], type=Heartbeat)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -9,7 +9,7 @@ import msgspec
 from tourney import __version__
 from tourney.records import SCHEMA_VERSION
 
-__all__ = ("Host", "RunCounts", "RunInfo", "RunStatus")
+__all__ = ("Host", "PlaceInfo", "RunCounts", "RunInfo", "RunStatus")
 
 RunStatus = Literal["running", "stopped", "finished", "failed"]
 
@@ -30,6 +30,18 @@ class RunCounts(msgspec.Struct, kw_only=True):
     matches_total: int = 0
     matches: int = 0
     faults: int = 0
+    rounds: int = 0
+    """Rounds drawn so far, where they are drawn one by one."""
+
+
+class PlaceInfo(msgspec.Struct, frozen=True):
+    """A bot's place by the rules of a Swiss or knockout tournament, whatever its rating."""
+
+    bot: str
+    seats: int
+    """Of the tables it is a place at."""
+    what: str
+    """Why, in words: `7.5 points`, `won the final`, `out in round 2`."""
 
 
 class RunInfo(msgspec.Struct, kw_only=True):
@@ -44,6 +56,7 @@ class RunInfo(msgspec.Struct, kw_only=True):
     rules: Mapping[str, Any]
     """Every option with its value."""
     seats: int
+    """Bots at the largest table; each group takes so many of the numbers of matches."""
     bots: list[str]
     """Names in the config's order."""
     sandbox: str
@@ -69,6 +82,19 @@ class RunInfo(msgspec.Struct, kw_only=True):
     """The stopping rule, as in the config; empty when the schedule was to be played to its end."""
     reason: str = ""
     """Why the run stopped, in a sentence."""
+    format: str = "round-robin"
+    """Who met whom, as in the config."""
+    table_sizes: list[int] = []
+    """Bots at a table, where there are several sizes."""
+    places: list[PlaceInfo] = []
+    """Bots by the rules of the format, the best first, where it ranks them itself."""
     host: Host = msgspec.field(default_factory=Host)
     tourney: str = __version__
     schema: int = SCHEMA_VERSION
+
+    @property
+    def seats_text(self) -> str:
+        """How many sit at a table, for people: `4 seats`, `2, 3 and 4 seats`."""
+        *others, last = self.table_sizes or [self.seats]
+        listed = ", ".join(map(str, others))
+        return f"{listed} and {last} seats" if others else f"{last} seats"

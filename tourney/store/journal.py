@@ -1,20 +1,24 @@
 """The journal of commits: the one truth of which rows exist.
 
 A commit is one line. Rows of a segment are visible only when a line names it, so a crash between
-two files leaves nothing half seen. A torn last line is a commit that did not happen. When segments
-are merged, a new journal takes the old one's place in one step, so that a reader sees the many or
-the one, never both.
+two files leaves nothing half seen. The journal is one object, replaced whole at every commit and
+merge: a reader sees the commits before or those after, never a part. It stays short because
+segments are merged; a run of 10^6 matches has a few hundred lines. On an object store that means
+one request to read it and no listing, and the replacement is made only if the journal is still the
+one we know, so that a second driver cannot lose a commit of the first. A line that is no commit is
+the mark of a driver that took over.
 """
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from tourney.errors import StoreError
 from tourney.store import ranges
-from tourney.store.files import append_line, write_bytes
+from tourney.store.storage import Changed, Storage
 
-__all__ = ("FILE", "Commit", "append", "committed", "groups_of", "read", "repair", "rewrite")
+__all__ = ("FILE", "Commit", "Journal", "committed", "groups_of", "read")
 
 FILE = "journal.jsonl"
 
@@ -34,48 +38,76 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the matches' file, for a merged segment about."""
 
 
-def append(folder: Path, commit: Commit) -> None:
-    """Make `commit` true.
+class Journal:
+    """The driver's hold on the journal."""
+
+    def __init__(self, storage: Storage) -> None:
+        """Read what is there.
+
+        Raises:
+            OSError: the storage refuses.
+        """
+        self._storage = storage
+        try:
+            data, self._version = storage.read(FILE)
+        except FileNotFoundError:
+            data, self._version = b"", ""
+        self.commits: Sequence[Commit] = _decoded(data)
+
+    def claim(self) -> None:
+        """Write it anew with a mark of ours: a commit that another began before this will fail.
+
+        Raises:
+            OSError: the storage refuses.
+            StoreError: another driver has written it.
+        """
+        mark = msgspec.json.encode({"driver": secrets.token_hex(8)}) + b"\n"
+        self._put(_encoded(self.commits) + mark)
+
+    def replace(self, commits: Sequence[Commit]) -> None:
+        """Make `commits` the whole truth, in one step.
+
+        Raises:
+            OSError: the storage refuses; the old journal stands.
+            StoreError: another driver has written it.
+        """
+        self._put(_encoded(commits))
+        self.commits = commits
+
+    def _put(self, data: bytes) -> None:
+        try:
+            self._version = self._storage.replace(FILE, data, self._version)
+        except Changed:
+            raise StoreError(
+                f"another driver saves results in {self._storage}: this one stops; what both "
+                "saved before is kept, and the other goes on"
+            ) from None
+
+
+def read(storage: Storage) -> list[Commit]:
+    """All commits in order; lines that are none are left out.
 
     Raises:
-        OSError: the disk refused.
+        OSError: the storage refuses.
     """
-    append_line(folder / FILE, msgspec.json.encode(commit))
-
-
-def rewrite(folder: Path, commits: Iterable[Commit]) -> None:
-    """Make `commits` the whole truth, in one step.
-
-    Raises:
-        OSError: the disk refused; the old journal stands.
-    """
-    write_bytes(folder / FILE, b"".join(msgspec.json.encode(one) + b"\n" for one in commits))
-
-
-def read(folder: Path) -> list[Commit]:
-    """All commits in order; a torn last line is left out."""
     try:
-        *lines, _torn = (folder / FILE).read_bytes().split(b"\n")
+        return _decoded(storage.read(FILE)[0])
     except FileNotFoundError:
         return []
+
+
+def _encoded(commits: Iterable[Commit]) -> bytes:
+    return b"".join(msgspec.json.encode(one) + b"\n" for one in commits)
+
+
+def _decoded(data: bytes) -> list[Commit]:
     commits = []
-    for line in lines:
+    for line in data.splitlines():
         try:
             commits.append(msgspec.json.decode(line, type=Commit))
         except msgspec.DecodeError:
             continue
     return commits
-
-
-def repair(folder: Path) -> None:
-    """Cut a torn last line off, so that the next commit starts a line of its own."""
-    path = folder / FILE
-    if path.exists():
-        data = path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) != len(data):
-            with path.open("r+b") as file:
-                file.truncate(len(whole))
 
 
 def committed(commits: Iterable[Commit]) -> list[tuple[int, int]]:

@@ -1,42 +1,101 @@
 """Read runs. Only committed rows are seen; nothing is ever written or started."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
 
 import msgspec
 import polars as pl
 
 from tourney.errors import StoreError
 from tourney.records import frame
-from tourney.store import codec, heartbeat, journal, ranges
+from tourney.store import codec, heartbeat, journal, ranges, segments
 from tourney.store.info import RunInfo
+from tourney.store.location import Location, storage_at
+from tourney.store.storage import Storage
 
-__all__ = ("RunReader", "find_run", "list_runs")
+__all__ = ("NoRun", "RunReader", "find_run", "list_runs", "look", "run_called")
+
+INFO = "run.json"
+SECRET = "secret.hex"  # noqa: S105 - a file's name
+PACKAGES = "packages"
+"""Folder of the packed bots, each under its digest."""
+
+LOOKERS = 8
+"""Runs that are opened at a time: on an object store most of it is waiting."""
+
+
+class NoRun(StoreError):
+    """There is no run at this place."""
 
 
 class RunReader:
-    """One run's folder."""
+    """One run's folder, wherever it lies."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open `folder`.
+    def __init__(self, where: Location) -> None:
+        """Open the run at `where`.
 
         Raises:
-            StoreError: it holds no readable run.
+            NoRun: there is none.
+            StoreError: it cannot be read.
         """
-        self.folder = folder
+        self.folder: Storage = storage_at(where)
         self.info = self._read_info()
 
     def _read_info(self) -> RunInfo:
-        path = self.folder / "run.json"
         try:
-            return msgspec.json.decode(path.read_bytes(), type=RunInfo)
-        except FileNotFoundError:
-            raise StoreError(
+            return msgspec.json.decode(self.folder.read(INFO)[0], type=RunInfo)
+        except (FileNotFoundError, NotADirectoryError):
+            raise NoRun(
                 f"{self.folder} is not a run: it has no run.json (give a folder that "
                 "`tourney run` made, or one that holds such folders)"
             ) from None
         except (OSError, msgspec.DecodeError) as error:
-            raise StoreError(f"cannot read {path}: {error}") from error
+            raise StoreError(f"cannot read {self.folder}/{INFO}: {error}") from error
+
+    def resolved(self) -> dict[str, dict[str, Any]]:
+        """The values of the config by section, as the run began; empty if they are not there.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        try:
+            return _values(self.folder.read("config.resolved.json")[0])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"cannot read {self.folder}: config.resolved.json is unreadable: {error}"
+            ) from error
+
+    def secret(self) -> bytes:
+        """The secret of this run.
+
+        Raises:
+            StoreError: it is lost.
+        """
+        if self.info.secret is not None:
+            return bytes.fromhex(self.info.secret)
+        try:
+            return bytes.fromhex(self.folder.read(SECRET)[0].decode())
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"the secret of {self.folder} is unreadable, so it cannot go on: {error}"
+            ) from error
+
+    def package(self, digest: str) -> bytes:
+        """The packed package of a bot.
+
+        Raises:
+            StoreError: it is not there.
+        """
+        try:
+            return self.folder.read(f"{PACKAGES}/{digest}")[0]
+        except OSError as error:
+            raise StoreError(
+                f"the bot's package is not in {self.folder}: name it with --bot"
+            ) from error
 
     @property
     def heartbeat(self) -> heartbeat.Heartbeat | None:
@@ -53,8 +112,15 @@ class RunReader:
         return last if heartbeat.seconds_since(last) > heartbeat.SILENT_SECONDS else None
 
     def commits(self) -> list[journal.Commit]:
-        """What is committed; each commit names a segment, and a segment holds whole groups."""
-        return journal.read(self.folder)
+        """What is committed; each commit names a segment, and a segment holds whole groups.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        try:
+            return journal.read(self.folder)
+        except OSError as error:
+            raise StoreError(f"cannot read the journal of {self.folder}: {error}") from error
 
     def scan(self, table: str, groups: tuple[int, int] | None = None) -> pl.LazyFrame:
         """A table's committed rows: `matches`, `seats`, `faults` or `bots`; columns as declared.
@@ -69,7 +135,7 @@ class RunReader:
             StoreError: a committed file is gone.
         """
         if table == "bots":
-            return pl.scan_parquet(self._present([self.folder / "bots.parquet"]), glob=False)
+            return self.folder.scan(["bots.parquet"])
         if groups is None:
             return self.rows(table, self.commits())
         first, stop = groups
@@ -85,48 +151,102 @@ class RunReader:
         Raises:
             StoreError: a committed file is gone.
         """
-        paths = [self.folder / table / f"{commit.segment}.parquet" for commit in commits]
-        if table in {"faults", "logs"}:
-            # Most commits have none, and then no file.
-            paths = [path for path in paths if path.exists()]
+        names = [commit.segment for commit in commits]
+        try:
+            paths = segments.present(self.folder, table, names)
+        except OSError as error:
+            raise StoreError(f"cannot read {self.folder}: {error}") from error
+        if table not in segments.RARE_TABLES and len(paths) < len(names):
+            lost = next(name for name in names if segments.path(table, name) not in paths)
+            raise StoreError(
+                f"{self.folder}/{segments.path(table, lost)} is named in the journal but missing: "
+                "the run is damaged"
+            )
         if not paths:
             return frame(table, []).lazy()
-        return codec.unpack(pl.scan_parquet(self._present(paths), glob=False), table)
+        return codec.unpack(self.folder.scan(paths), table)
 
-    @staticmethod
-    def _present(paths: list[Path]) -> list[Path]:
-        lost = [path for path in paths if not path.exists()]
-        if lost:
-            raise StoreError(f"{lost[0]} is named in the journal but missing: the run is damaged")
-        return paths
+    def stamp(self) -> tuple[str, str]:
+        """Changes whenever the run's visible content does; cheap.
 
-    def stamp(self) -> tuple[int, int]:
-        """Changes whenever the run's visible content does; cheap."""
-        sizes = []
-        for name in ("run.json", journal.FILE):
-            try:
-                status = (self.folder / name).stat()
-            except FileNotFoundError:
-                sizes.append(0)
-            else:
-                sizes.append(status.st_mtime_ns ^ status.st_size)
-        return sizes[0], sizes[1]
-
-
-def list_runs(results: Path) -> list[RunReader]:
-    """Readable runs in `results`, newest first; `results` may itself be a run."""
-    if (results / "run.json").exists():
-        return [RunReader(results)]
-    found = []
-    for path in results.glob("*/run.json"):
+        Raises:
+            StoreError: the storage refuses.
+        """
         try:
-            found.append(RunReader(path.parent))
-        except StoreError:
-            continue
+            return self.folder.version(INFO), self.folder.version(journal.FILE)
+        except OSError as error:
+            raise StoreError(f"cannot read {self.folder}: {error}") from error
+
+
+def _values(data: bytes) -> dict[str, dict[str, Any]]:
+    values: dict[str, dict[str, Any]] = msgspec.json.decode(data)["values"]
+    return values
+
+
+def look(results: Location) -> tuple[list[RunReader], dict[str, StoreError]]:
+    """The runs at a place, which may itself be one: those that can be read, and names of others.
+
+    Raises:
+        StoreError: the place cannot be read.
+    """
+    storage = storage_at(results)
+    try:
+        return [RunReader(storage)], {}
+    except NoRun:
+        pass
+    names = _names(storage)
+    with ThreadPoolExecutor(LOOKERS) as pool:
+        found = list(pool.map(_opened, [storage.child(name) for name in names]))
+    damaged = {name: one for name, one in zip(names, found, strict=True)
+               if isinstance(one, StoreError)}  # fmt: skip
+    return [one for one in found if isinstance(one, RunReader)], damaged
+
+
+def _opened(folder: Storage) -> RunReader | StoreError | None:
+    try:
+        return RunReader(folder)
+    except NoRun:
+        return None
+    except StoreError as error:
+        return error
+
+
+def run_called(results: Location, name: str) -> RunReader:
+    """The run of this name at a place, which may itself be that run.
+
+    Raises:
+        NoRun: there is none.
+        StoreError: it cannot be read.
+    """
+    storage = storage_at(results)
+    # Compared with names that are there, so that no text from outside becomes a path.
+    if name in _names(storage):
+        with suppress(NoRun):
+            return RunReader(storage.child(name))
+    own = RunReader(storage)
+    if own.folder.name != name:
+        raise NoRun(f"there is no run called {name!r} in {storage}")
+    return own
+
+
+def _names(storage: Storage) -> list[str]:
+    try:
+        return sorted(storage.names())
+    except OSError as error:
+        raise StoreError(f"cannot read {storage}: {error}") from error
+
+
+def list_runs(results: Location) -> list[RunReader]:
+    """Readable runs in `results`, newest first; `results` may itself be a run.
+
+    Raises:
+        StoreError: the place cannot be read.
+    """
+    found, _ = look(results)
     return sorted(found, key=lambda run: (run.info.started, run.info.id), reverse=True)
 
 
-def find_run(where: Path) -> RunReader:
+def find_run(where: Location) -> RunReader:
     """The run at `where`: its folder, or the newest one in a folder of runs.
 
     Raises:
@@ -134,5 +254,5 @@ def find_run(where: Path) -> RunReader:
     """
     runs = list_runs(where)
     if not runs:
-        raise StoreError(f"no run in {where}: start one with `tourney run CONFIG`")
+        raise StoreError(f"no run in {storage_at(where)}: start one with `tourney run CONFIG`")
     return runs[0]

@@ -2,8 +2,9 @@
 
 import time
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from typing import Any
 
 import msgspec
@@ -12,19 +13,16 @@ from polars.exceptions import PolarsError
 
 from tourney.errors import StoreError
 from tourney.records import SCHEMA_VERSION, frame
-from tourney.store import codec, compactor, heartbeat, journal, ranges
+from tourney.store import codec, compactor, heartbeat, journal, ranges, segments
 from tourney.store.digest import games_digest
-from tourney.store.files import write_atomically, write_bytes
+from tourney.store.folder import LOCK_FILE
 from tourney.store.info import RunInfo
-from tourney.store.reader import RunReader
+from tourney.store.lease import FILE as LEASE_FILE
+from tourney.store.location import Location, storage_at
+from tourney.store.reader import INFO, PACKAGES, SECRET, RunReader
+from tourney.store.storage import Lock, Storage
 
 __all__ = ("RunWriter",)
-
-TABLES = ("matches", "seats", "faults", "logs")
-RARE_TABLES = ("faults", "logs")
-SECRET_FILE = "secret.hex"  # noqa: S105 - a file's name
-PACKAGES = "packages"
-"""Folder of the packed bots, each under its digest."""
 
 ROW_GROUP = 1 << 12
 """Rows that are unpacked together: one match is opened by reading this many."""
@@ -40,21 +38,31 @@ FEW_SEGMENTS = 4
 
 
 class RunWriter:
-    """Owns a run's folder while it is played."""
+    """Owns a run's folder while it is played; `close` gives it back."""
 
-    def __init__(self, folder: Path, info: RunInfo) -> None:
+    def __init__(self, folder: Storage, info: RunInfo, lock: Lock) -> None:
+        """Write the run in `folder`, whose lock is held.
+
+        Raises:
+            OSError: its journal cannot be read.
+        """
         self.folder = folder
         self.info = info
-        self.commits = journal.read(folder)
-        self._next_segment = len(self.commits)
+        self._lock = lock
+        self._journal = journal.Journal(folder)
         self._merged: deque[tuple[float, str]] = deque()
         self._committed = ""
         self._beat_at = time.monotonic()
 
+    @property
+    def commits(self) -> Sequence[journal.Commit]:
+        """What is committed."""
+        return self._journal.commits
+
     @classmethod
     def create(
         cls,
-        folder: Path,
+        where: Location,
         info: RunInfo,
         *,
         secret: bytes,
@@ -66,7 +74,7 @@ class RunWriter:
         """Make a new run's folder.
 
         Args:
-            folder: where; empty or not there yet.
+            where: the folder; empty or not there yet.
             info: the facts of the run.
             secret: what fixes every card.
             config_text: the config as given.
@@ -75,57 +83,59 @@ class RunWriter:
             archives: packed packages by digest, kept so that a fault can be reproduced later.
 
         Raises:
-            StoreError: `folder` holds something already, or cannot be written.
+            StoreError: the folder holds something already, another process is making it, or it
+                cannot be written.
         """
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.iterdir()):
-                raise StoreError(
-                    f"{folder} is not empty: choose another --out, or go on with --resume"
-                )
-            for table in TABLES:
-                (folder / table).mkdir()
-            (folder / PACKAGES).mkdir()
+        folder = storage_at(where)
+        with _telling(f"cannot write the run's folder {folder}"):
+            _refuse_full(folder)
+            folder.prepare((*segments.TABLES, PACKAGES))
+        with _held(folder) as lock:
             for digest, archive in (archives or {}).items():
-                write_bytes(folder / PACKAGES / digest, archive)
-            write_bytes(folder / SECRET_FILE, secret.hex().encode(), 0o600)
-            write_bytes(folder / "config.toml", config_text.encode())
+                folder.write(f"{PACKAGES}/{digest}", archive)
+            folder.write(SECRET, secret.hex().encode(), private=True)
+            folder.write("config.toml", config_text.encode())
             text = msgspec.json.format(msgspec.json.encode(resolved))
-            write_bytes(folder / "config.resolved.json", text)
+            folder.write("config.resolved.json", text)
             rows = frame("bots", list(bots))
-            write_atomically(folder / "bots.parquet", rows.write_parquet)
-            writer = cls(folder, info)
+            folder.write("bots.parquet", _parquet(rows.lazy()))
+            writer = cls(folder, info, lock)
             writer.save_info()
-        except OSError as error:
-            raise StoreError(f"cannot write the run's folder {folder}: {error}") from error
         return writer
 
     @classmethod
-    def reopen(cls, folder: Path) -> "RunWriter":
+    def reopen(cls, where: Location) -> "RunWriter":
         """Go on with a run: drop what a crash left behind.
 
         Raises:
-            StoreError: `folder` holds no run or one of another version, or a committed file is
-                gone.
+            StoreError: there is no run or one of another version, another process plays it, or a
+                committed file is gone.
         """
-        reader = RunReader(folder)
-        if reader.info.schema != SCHEMA_VERSION:
+        folder = storage_at(where)
+        if RunReader(folder).info.schema != SCHEMA_VERSION:
             raise StoreError(
-                f"{folder} was begun by tourney {reader.info.tourney}, whose records have other "
-                "columns: finish it with that version, or start a new run"
+                f"{folder} was begun by tourney {RunReader(folder).info.tourney}, whose records "
+                "have other columns: finish it with that version, or start a new run"
             )
-        for table in TABLES:
-            reader.scan(table)
-        journal.repair(folder)
-        writer = cls(folder, reader.info)
-        known = {commit.segment for commit in writer.commits}
-        numbers = [int(name) for name in known if name.isdigit()]
-        writer._next_segment = max(numbers, default=-1) + 1
-        for table in TABLES:
-            for path in (folder / table).iterdir():
-                if path.stem not in known:
-                    path.unlink()
+        with _held(folder) as lock:
+            reader = RunReader(folder)
+            for table in segments.TABLES:
+                reader.scan(table)
+            writer = cls(folder, reader.info, lock)
+            # First, so that nobody can commit any more what is swept next.
+            writer._journal.claim()
+            writer._sweep()
         return writer
+
+    def _sweep(self) -> None:
+        known = {f"{commit.segment}.parquet" for commit in self.commits}
+        for table in segments.TABLES:
+            strays = [name for name in self.folder.names(table) if name not in known]
+            self.folder.delete([f"{table}/{name}" for name in strays])
+
+    def close(self) -> None:
+        """Let others drive the run; nothing is written afterwards. Twice is once."""
+        self._lock.close()
 
     def secret(self) -> bytes:
         """The secret of this run.
@@ -133,12 +143,7 @@ class RunWriter:
         Raises:
             StoreError: it is lost.
         """
-        if self.info.secret is not None:
-            return bytes.fromhex(self.info.secret)
-        try:
-            return bytes.fromhex((self.folder / SECRET_FILE).read_text())
-        except (OSError, ValueError) as error:
-            raise StoreError(f"the run's secret is unreadable, it cannot go on: {error}") from error
+        return RunReader(self.folder).secret()
 
     def commit(
         self, groups: Collection[int], tables: Mapping[str, pl.DataFrame], seconds: float
@@ -146,33 +151,32 @@ class RunWriter:
         """Save whole groups; they are visible when this returns, or not at all.
 
         Args:
-            groups: numbers of the groups, none of them committed before.
+            groups: numbers of the groups, at least one, none of them committed before.
             tables: frames of `matches` and `seats`, and of `faults` and `logs` where there are any,
                 with the columns of `records`.
             seconds: wall time of play so far.
 
         Raises:
-            StoreError: the disk refused; nothing of this commit is visible.
+            StoreError: the storage refused; nothing of this commit is visible, unless only the
+                answer to its last request got lost, and then all of it is.
         """
-        segment = f"{self._next_segment:06d}"
-        try:
-            for table in TABLES:
-                rows = tables.get(table)
-                if table not in RARE_TABLES or (rows is not None and rows.height):
-                    self._write_segment(table, segment, tables[table])
+        segment = segments.new_name(min(groups))
+        with self._writing("cannot save results in"):
+            sizes = {
+                table: self._write_segment(table, segment, tables[table])
+                for table in segments.TABLES
+                if table not in segments.RARE_TABLES or (table in tables and tables[table].height)
+            }
             commit = journal.Commit(
                 segment=segment,
                 groups=ranges.from_groups(groups),
                 matches=tables["matches"].height,
                 faults=tables["faults"].height if "faults" in tables else 0,
                 seconds=seconds,
-                size=self._file("matches", segment).stat().st_size,
+                size=sizes["matches"],
             )
-            journal.append(self.folder, commit)
-        except OSError as error:
-            raise StoreError(f"cannot save results in {self.folder}: {error}") from error
-        self._next_segment += 1
-        self.commits.append(commit)
+            self._lock.check()
+            self._journal.replace([*self.commits, commit])
         self._committed = heartbeat.now()
         counts = self.info.counts
         counts.groups += len(groups)
@@ -183,44 +187,37 @@ class RunWriter:
         self._merge(compactor.due(self.commits))
         self._drop_merged(KEEP_SECONDS)
 
-    def _write_segment(self, table: str, segment: str, rows: pl.DataFrame) -> None:
+    def _write_segment(self, table: str, segment: str, rows: pl.DataFrame) -> int:
         ordered = rows.sort([name for name in ("match", "seat") if name in rows.columns])
         stored = codec.pack(ordered) if table == "matches" else ordered
-        self._write_ordered(table, segment, stored.lazy())
+        return self._write_ordered(table, segment, stored.lazy())
 
-    def _write_ordered(self, table: str, segment: str, rows: pl.LazyFrame) -> None:
-        def write(temporary: Path) -> None:
-            rows.sink_parquet(
-                temporary, compression="zstd", row_group_size=ROW_GROUP, engine="streaming"
-            )
-
-        write_atomically(self._file(table, segment), write)
-
-    def _file(self, table: str, segment: str) -> Path:
-        return self.folder / table / f"{segment}.parquet"
+    def _write_ordered(self, table: str, segment: str, rows: pl.LazyFrame) -> int:
+        """Write rows that are in order; returns the bytes they take."""
+        data = _parquet(rows)
+        self.folder.write(segments.path(table, segment), data)
+        return len(data)
 
     def _merge(self, bundle: Sequence[journal.Commit]) -> None:
         """Let one segment stand for those of `bundle`; they stay on disk for a while."""
         if not bundle:
             return
-        try:
-            new = compactor.merged(self.folder, bundle, TABLES, self._write_ordered)
+        with self._writing("cannot merge results in"):
+            new = compactor.merged(self.folder, bundle, self._write_ordered)
             gone = {commit.segment for commit in bundle}
             kept = [commit for commit in self.commits if commit.segment not in gone]
-            journal.rewrite(self.folder, [*kept, new])
-        except (OSError, PolarsError) as error:
-            raise StoreError(f"cannot merge results in {self.folder}: {error}") from error
-        self.commits = [*kept, new]
+            self._lock.check()
+            self._journal.replace([*kept, new])
         moment = time.monotonic()
         self._merged.extend((moment, commit.segment) for commit in bundle)
 
     def _drop_merged(self, keep_seconds: float) -> None:
         """Remove the files of segments that were merged long enough ago."""
         until = time.monotonic() - keep_seconds
-        while self._merged and self._merged[0][0] <= until:
-            _, segment = self._merged.popleft()
-            for table in TABLES:
-                self._file(table, segment).unlink(missing_ok=True)
+        with self._writing("cannot remove merged results in"):
+            while self._merged and self._merged[0][0] <= until:
+                _, segment = self._merged.popleft()
+                self.folder.delete([segments.path(table, segment) for table in segments.TABLES])
 
     def recount(self) -> None:
         """Set the counts from the journal, the truth after a crash."""
@@ -238,41 +235,81 @@ class RunWriter:
         """All groups are there: reveal the secret, fix the digest.
 
         Raises:
-            StoreError: the secret or a segment cannot be read, or the disk refuses.
+            StoreError: the secret or a segment cannot be read, or the storage refuses.
         """
         if len(self.commits) > FEW_SEGMENTS:
             for bundle in compactor.remainder(self.commits):
                 self._merge(bundle)
         self.info.secret = self.secret().hex()
-        try:
+        with self._writing("cannot finish the run in"):
             self.info.digest = games_digest(RunReader(self.folder), self._beat_again)
             self.info.status = "finished"
             self.save_info()
             self._drop_merged(0.0)
-            (self.folder / SECRET_FILE).unlink(missing_ok=True)
-        except (OSError, PolarsError) as error:
-            raise StoreError(f"cannot finish the run in {self.folder}: {error}") from error
+            self.folder.delete([SECRET])
 
     def beat(self, pulse: heartbeat.Heartbeat) -> None:
         """Say that this run's driver lives.
 
         Raises:
-            StoreError: the disk refuses.
+            StoreError: the storage refuses, or the run is another driver's.
         """
         pulse.at, pulse.committed = heartbeat.now(), self._committed
         self._beat_at = time.monotonic()
-        try:
+        self._lock.check()
+        with self._writing("cannot write in"):
             heartbeat.write(self.folder, pulse)
-        except OSError as error:
-            raise StoreError(f"cannot write in {self.folder}: {error}") from error
 
     def _beat_again(self) -> None:
         if time.monotonic() - self._beat_at >= BEAT_SECONDS:
             self.beat(heartbeat.Heartbeat())
 
     def save_info(self) -> None:
-        """Write `run.json`."""
+        """Write `run.json`.
+
+        Raises:
+            StoreError: the storage refuses, or the run is another driver's.
+        """
         self.info.updated = heartbeat.now()
-        write_bytes(
-            self.folder / "run.json", msgspec.json.format(msgspec.json.encode(self.info)) + b"\n"
-        )
+        self._lock.check()
+        with self._writing("cannot write in"):
+            data = msgspec.json.format(msgspec.json.encode(self.info)) + b"\n"
+            self.folder.write(INFO, data)
+
+    @contextmanager
+    def _writing(self, failed: str) -> Iterator[None]:
+        with _telling(f"{failed} {self.folder}", "what was saved before is kept, --resume goes on"):
+            yield
+
+
+@contextmanager
+def _telling(failed: str, advice: str = "") -> Iterator[None]:
+    """Whatever a storage or polars says becomes a StoreError that says what to do."""
+    try:
+        yield
+    except (OSError, PolarsError) as error:
+        after = f"; {advice}" if advice else ""
+        raise StoreError(f"{failed}: {error}{after}") from error
+
+
+@contextmanager
+def _held(folder: Storage) -> Iterator[Lock]:
+    """The lock of a run that is being opened; given back if that fails."""
+    with _telling(f"cannot write the run's folder {folder}"):
+        lock = folder.lock()
+        try:
+            yield lock
+        except BaseException:
+            lock.close()
+            raise
+
+
+def _refuse_full(folder: Storage) -> None:
+    if set(folder.names()) - {LOCK_FILE, LEASE_FILE}:
+        raise StoreError(f"{folder} is not empty: choose another --out, or go on with --resume")
+
+
+def _parquet(rows: pl.LazyFrame) -> bytes:
+    buffer = BytesIO()
+    rows.sink_parquet(buffer, compression="zstd", row_group_size=ROW_GROUP, engine="streaming")
+    return buffer.getvalue()

@@ -11,7 +11,9 @@ from typer.testing import CliRunner, Result
 
 from tests.unit.dashboard.synthetic import make_run
 from tourney.cli.main import app
+from tourney.cli.ratings import PanelChoice
 from tourney.errors import ConfigError
+from tourney.reports import PANELS
 
 
 def call(*arguments: str | Path) -> Result:
@@ -30,8 +32,8 @@ def test_the_table_shows_ranges_ratings_and_what_is_left(run: Path) -> None:
     shown = call("ratings", run)
     assert shown.exit_code == 0
     assert "rating" in shown.stdout
-    assert "share a letter" in shown.stdout
     assert "neighbours" in shown.stdout
+    assert "independent ones" in shown.stdout
 
 
 def test_json_csv_and_parquet_hold_the_same_lines(run: Path) -> None:
@@ -59,13 +61,80 @@ def test_two_runs_are_rated_together_and_versions_apart(run: Path, tmp_path: Pat
 
 
 def test_a_line_a_seat_and_a_table_a_size(run: Path) -> None:
-    seats = json.loads(call("ratings", run, "--by", "seat", "--json").stdout)
+    seats = json.loads(call("ratings", run, "--by", "seat", "--json").stdout)["lines"]
     assert [line["seat"] for line in seats] == list(range(seats[0]["seats"]))
     assert sum(line["win_share"] for line in seats) == pytest.approx(1)
-    assert "win share" in call("ratings", run, "--by", "seat").stdout
+    assert "left behind" in call("ratings", run, "--by", "seat").stdout
     sizes = json.loads(call("ratings", run, "--by", "seats", "--json").stdout)
     assert {line["seats"] for line in sizes} == {seats[0]["seats"]}
     assert "seats" in call("ratings", run, "--by", "seats").stdout
+
+
+@pytest.fixture(scope="module")
+def two_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("games")
+    make_run(folder / "rows", deals=2)
+    make_run(folder / "rams", game_name="rams", rules={"ramsar": 1}, bots=("ada", "bo"), deals=2)
+    make_run(folder / "other-rules", deals=2, rules={"rounds": 2})
+    return folder
+
+
+def test_runs_of_several_games_are_not_pooled_unless_one_is_named(two_games: Path) -> None:
+    runs = (two_games / "rows", two_games / "rams")
+    refused = call("ratings", *runs)
+    assert isinstance(refused.exception, ConfigError)
+    assert "several games (dam, rams): choose with --game" in str(refused.exception)
+    for game, bots in (("dam", {"memory", "flat-6", "flat-4", "chance"}), ("rams", {"ada", "bo"})):
+        lines = json.loads(call("ratings", *runs, "--game", game, "--json").stdout)
+        assert {line["bot"] for line in lines} == bots
+        # Of a folder of runs it is the newest one of that game.
+        newest = json.loads(call("ratings", two_games, "--game", game, "--json").stdout)
+        assert {line["bot"] for line in newest} == bots
+    none = call("ratings", *runs, "--game", "hearts")
+    assert isinstance(none.exception, ConfigError)
+    assert "no run of hearts" in str(none.exception)
+
+
+def test_runs_by_other_rules_are_not_pooled(two_games: Path) -> None:
+    refused = call("ratings", two_games / "rows", two_games / "other-rules")
+    assert isinstance(refused.exception, ConfigError)
+    assert "by different rules" in str(refused.exception)
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_panel_prints_its_sentence_and_fits_eighty_columns(run: Path, name: str) -> None:
+    found = json.loads(call("ratings", run, "--panel", name, "--json").stdout)
+    texts = [str(run), "--panel", name]
+    shown = CliRunner().invoke(app, ["ratings", *texts], env={"COLUMNS": "80", "NO_COLOR": "1"})
+    assert found["note"] in " ".join(shown.stdout.split())
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    assert "…" not in shown.stdout
+    rows = list(csv.DictReader(io.StringIO(call("ratings", run, "--panel", name, "--csv").stdout)))
+    assert len(rows) == len(found["lines"])
+
+
+def test_the_panels_of_the_command_are_those_there_are() -> None:
+    assert [choice.value for choice in PanelChoice] == list(PANELS)
+
+
+def test_a_panel_takes_the_place_of_the_leaderboard(run: Path) -> None:
+    assert call("ratings", run, "--panel", "gain", "--by", "seats").exit_code == 2
+    assert call("ratings", run, "--panel", "beauty").exit_code == 2
+    by_seat = call("ratings", run, "--by", "seat", "--json").stdout
+    assert by_seat == call("ratings", run, "--panel", "seats", "--json").stdout
+    refused = call("ratings", run, run, "--panel", "history")
+    assert isinstance(refused.exception, ConfigError)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_leaderboard_fits_the_terminal(run: Path, width: int) -> None:
+    environment = {"COLUMNS": str(width), "NO_COLOR": "1"}
+    shown = CliRunner().invoke(app, ["ratings", str(run)], env=environment).stdout
+    assert max(map(len, shown.splitlines())) <= width
+    assert "…" not in shown
+    assert ("> next" in shown) == (width == 120)
+    for bot in ("memory", "flat-4", "flat-6", "chance"):
+        assert bot in shown
 
 
 def test_headline_and_anchor(run: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tourney.config import load_config
+from tourney.config.models import DEALS_UNTIL_STOPPED, Tournament
 from tourney.errors import ConfigError
 
 GOOD = """\
@@ -112,3 +113,106 @@ def test_two_variants_of_one_name_are_refused(tmp_path: Path) -> None:
     text = GOOD + '[[variant]]\nname = "x"\n' * 2
     with pytest.raises(ConfigError, match="two variants are called 'x'"):
         load_config(write(tmp_path, text), (), {}).variants()
+
+
+def tournament(tmp_path: Path, lines: str, rest: str = "") -> Tournament:
+    text = GOOD.replace("deals = 5\n", lines + "\n") + rest
+    return load_config(write(tmp_path, text), (), {}).config.tournament
+
+
+def test_seats_are_a_size_or_several(tmp_path: Path) -> None:
+    assert tournament(tmp_path, "seats = 4").seats == (4,)
+    assert tournament(tmp_path, "seats = [2, 3, 4]").seats == (2, 3, 4)
+    assert tournament(tmp_path, "").seats == (2,)
+    overridden = load_config(write(tmp_path, GOOD), ["tournament.seats=[2, 5]"], {})
+    assert overridden.config.tournament.seats == (2, 5)
+
+
+def test_length_depends_on_format_and_stopping_rule(tmp_path: Path) -> None:
+    stop = "[stop]\nmax_matches = 9\n"
+    lengths = {
+        ("swiss", ""): (10, None),
+        ("knockout", ""): (10, None),
+        ("swiss", stop): (10, DEALS_UNTIL_STOPPED),
+        ("adaptive", stop): (10, DEALS_UNTIL_STOPPED),
+        ("knockout", stop): (10, None),
+        ("balanced", stop): (DEALS_UNTIL_STOPPED, None),
+        ("balanced", ""): (100, None),
+    }
+    for (form, rest), wanted in lengths.items():
+        found = tournament(tmp_path, f'format = "{form}"', rest)
+        assert (found.deals, found.rounds) == wanted, (form, rest)
+    written = tournament(tmp_path, 'format = "adaptive"\ndeals = 3\nrounds = 4', stop)
+    assert (written.deals, written.rounds) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "said"),
+    [
+        ("seats = [2, 2]", "4:9", "write each table size once"),
+        ("seats = []", "4:9", "write each table size once"),
+        ("seats = [2, 9]", "4:9", "less than or equal to 8, not 9"),
+        ('seats = "many"', "4:9", "write a table size as 4, or several as [2, 3, 4]"),
+        ("rounds = 4", "4:10", '`rounds` is for format = "swiss" or "adaptive"'),
+        ('challengers = ["a"]', "4:15", '`challengers` is for format = "gauntlet"'),
+        ('format = "swiss"\nadvance = 1', "5:11", '`advance` is for format = "knockout"'),
+        ('format = "knockout"\nadvance = 2', "5:11", "of 2 at a table at most 1 can go on"),
+        ('seats = [4, 3]\nformat = "knockout"\nadvance = 3', "6:11", "of 3 at a table at most 2"),
+        ('format = "adaptive"', "1:2", "nothing ends this adaptive run"),
+        ('format = "swis"', "4:10", "'swiss'"),
+        ("apart = 3", "4:9", "boolean"),
+    ],
+)
+def test_a_schedule_that_makes_no_sense_is_shown_with_its_place(
+    tmp_path: Path, lines: str, place: str, said: str
+) -> None:
+    text = problem(tmp_path, GOOD.replace("deals = 5", lines))
+    assert f"t.toml:{place}" in text
+    assert said in text
+
+
+BOTS = """\
+[tournament]
+name = "t"
+game = "{game}"
+{lines}
+[[bot]]
+path = "{root}/bots/dam-memory"
+owner = "me"
+[[bot]]
+path = "{root}/bots/dam-random"
+owner = "me"
+[[bot]]
+path = "{root}/bots/dam-threshold"
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "said"),
+    [
+        ("seats = 7", "4:9", "7"),
+        ("seats = 4", "4:9", "4 seats but only 3 bots"),
+        ("seats = 3\napart = true", "5:9", "too few owners"),
+        ('format = "gauntlet"\nchallengers = ["who"]', "5:15", "not who"),
+        ('seats = 3\nformat = "swiss"\napart = true', "6:9", "too few owners"),
+    ],
+)
+def test_bots_that_do_not_fill_the_schedule_are_refused_at_its_key(
+    tmp_path: Path, lines: str, place: str, said: str
+) -> None:
+    from tourney.runner import prepare
+
+    path = write(tmp_path, BOTS.format(game="dam", lines=lines, root=Path.cwd()))
+    with pytest.raises(ConfigError) as caught:
+        prepare(load_config(path, (), {}))
+    assert f"t.toml:{place}" in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_an_owner_is_the_author_unless_the_config_says_another(tmp_path: Path) -> None:
+    from tourney.runner import prepare
+
+    text = BOTS.format(game="dam", lines="apart = true", root=Path.cwd())
+    entrants = prepare(load_config(write(tmp_path, text), (), {})).entrants
+    assert [one.owner for one in entrants] == ["me", "me", entrants[2].manifest.author]
+    assert entrants[0].row()["owner"] == "me"

@@ -9,12 +9,14 @@ import pytest
 
 from tests.unit.dashboard.client import Client
 from tourney.dashboard import values
+from tourney.reports import PANELS
 
 ADDRESSES = {
     "/api/v1/runs": "/api/v1/runs",
     "/api/v1/runs/duel": "/api/v1/runs/{run}",
     "/api/v1/runs/duel/ratings": "/api/v1/runs/{run}/ratings",
-    "/api/v1/runs/duel/head-to-head": "/api/v1/runs/{run}/head-to-head",
+    "/api/v1/runs/duel/ratings?headline=placement": "/api/v1/runs/{run}/ratings",
+    **{f"/api/v1/runs/four/{name}": f"/api/v1/runs/{{run}}/{name}" for name in PANELS},
     "/api/v1/runs/duel/matches": "/api/v1/runs/{run}/matches",
     "/api/v1/runs/four/matches/3": "/api/v1/runs/{run}/matches/{match}",
     "/api/v1/runs/four/faults": "/api/v1/runs/{run}/faults",
@@ -67,7 +69,7 @@ def test_the_reference_page_names_every_address_and_field(
     text = client.get("/api").text
     for path in document["paths"]:
         assert f"GET {path}<" in text
-    for field in document["components"]["schemas"]["Standing"]["properties"]:
+    for field in document["components"]["schemas"]["Line"]["properties"]:
         assert f"<code>{field}</code>" in text
 
 
@@ -98,7 +100,22 @@ def test_csv_and_json_carry_the_same_standings(client: Client) -> None:
     assert response.headers["content-type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(response.text)))
     standings = client.get("/api/v1/runs/duel/ratings").json()["standings"]
-    assert [{name: str(value) for name, value in line.items()} for line in standings] == rows
+    assert [
+        {name: "" if value is None else str(value) for name, value in line.items()}
+        for line in standings
+    ] == rows
+
+
+def test_the_headline_can_be_chosen_and_is_the_games_otherwise(client: Client) -> None:
+    address = "/api/v1/runs/four/ratings"
+    own, wins, places = (
+        client.get(f"{address}{query}").json()
+        for query in ("", "?headline=win", "?headline=placement")
+    )
+    assert own == wins
+    assert (wins["headline"], places["headline"]) == ("win", "placement")
+    assert all(line["rating"] == line["placement_rating"] for line in places["standings"])
+    assert client.get(f"{address}?headline=luck").status_code == 422
 
 
 def test_pages_of_matches_join_to_the_whole(client: Client) -> None:

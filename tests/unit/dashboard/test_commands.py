@@ -19,6 +19,7 @@ from tests.unit.dashboard.synthetic import make_run
 from tourney.cli.main import app
 from tourney.cli.serve import ServeError
 from tourney.errors import StoreError
+from tourney.reports import PANELS
 
 
 def call(*arguments: str) -> Result:
@@ -30,16 +31,23 @@ def test_ratings_prints_a_table_best_first(results: Path) -> None:
     assert result.exit_code == 0
     order = [result.stdout.index(bot) for bot in ("memory", "flat-4", "flat-6", "chance")]
     assert order == sorted(order)
-    assert "72/72 matches" in result.stdout
+    assert "72 matches" in result.stdout
     assert "±" in result.stdout
 
 
 def test_ratings_as_json_are_the_values_of_the_api(results: Path, client: Client) -> None:
-    result = call("ratings", str(results / "duel"), "--json")
-    standings = client.get("/api/v1/runs/duel/ratings").json()["standings"]
-    printed = json.loads(result.stdout)
-    # The command adds ratings; what both have is the same.
-    assert [{name: line[name] for name in standings[0]} for line in printed] == standings
+    for run in ("duel", "four", "live"):
+        for headline in ("win", "placement"):
+            printed = call("ratings", str(results / run), "--json", "--headline", headline)
+            answer = client.get(f"/api/v1/runs/{run}/ratings?headline={headline}").json()
+            assert json.loads(printed.stdout) == answer["standings"]
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_panels_as_json_are_the_values_of_the_api(results: Path, client: Client, name: str) -> None:
+    for run in ("duel", "four", "live"):
+        printed = call("ratings", str(results / run), "--panel", name, "--json")
+        assert json.loads(printed.stdout) == client.get(f"/api/v1/runs/{run}/{name}").json()
 
 
 def test_ratings_as_csv_are_the_same(results: Path) -> None:

@@ -7,48 +7,107 @@ import pytest
 from tests.unit.dashboard.client import client_of
 from tests.unit.dashboard.synthetic import make_run
 from tests.unit.dashboard.test_pages import page_of
-from tourney.dashboard.charts import Axis, heat, share_axis, timeline
+from tourney.dashboard.charts import Axis, compared, heat, history, rating_axis, timeline
 from tourney.dashboard.glyphs import are_cards, card_name, is_card
 from tourney.dashboard.tables import AnyTable, phrase, table_of
 from tourney.dashboard.templating import duration, moment, number, score, thinking
 from tourney.dashboard.values import Moment
 from tourney.games.registry import game_names, make_game
-from tourney.ratings import Standing
+from tourney.ratings import Line
+from tourney.reports.panels import HistoryPoint
 
 
-def standing(share: float, low: float | None, high: float | None) -> Standing:
-    return Standing(
+def line(rating: float, low: float | None, high: float | None, bar: float | None) -> Line:
+    return Line(
+        table=1,
         rank=1,
+        rank_best=1,
+        rank_worst=1,
         bot="a",
+        rating=rating,
+        bound="",
+        rating_se=None,
+        rating_low=low,
+        rating_high=high,
+        rating_bar=bar,
+        letters="a",
+        placement_rating=rating,
+        placement_rating_se=None,
+        placement_rank=1,
+        win_rating=rating,
+        win_rating_se=None,
+        win_rank=1,
+        orders_differ=False,
         matches=2,
-        groups=1,
-        win_share=share,
-        win_se=None,
-        win_low=low,
-        win_high=high,
-        mean_score=1.0,
-        score_se=None,
-        score_low=None,
-        score_high=None,
-        faults=0,
-        ms_mean=None,
-        ms_max=None,
+        table_groups=1,
     )
 
 
 @pytest.mark.parametrize(
     ("lines", "axis"),
     [
-        ([], (0, 1)),
-        ([(0.5, 0.46, 0.54), (0.5, 0.41, 0.55)], (0.4, 0.6)),
-        ([(0.0, 0.0, 0.2), (1.0, 0.8, 1.0)], (0, 1)),
-        ([(0.33, None, None)], (0.3, 0.4)),
+        ([], (1400, 1600)),
+        ([(1500, None, None, None)], (1500, 1510)),
+        ([(1490, 1484, 1497, None), (1512, 1506, 1518, None)], (1480, 1520)),
+        ([(2031, 1973, 2089, 30), (1138, 950, 1326, 90)], (800, 2200)),
+        ([(100, -4000, 4100, None)], (-4000, 5000)),
     ],
 )
 def test_an_axis_has_room_for_every_interval(
-    lines: list[tuple[float, float | None, float | None]], axis: tuple[float, float]
+    lines: list[tuple[float, float | None, float | None, float | None]],
+    axis: tuple[float, float],
 ) -> None:
-    assert tuple(share_axis([standing(*line) for line in lines])) == axis
+    assert tuple(rating_axis([line(*values) for values in lines])) == axis
+
+
+def test_two_bars_touch_where_their_difference_is_two_errors() -> None:
+    # Bars of 30 and 40 stand for a difference with the error 50; alike bars for 1.96 exactly.
+    assert compared(line(0, None, None, 30)) == pytest.approx(30 * 1.96 / 2**0.5)
+    assert compared(line(0, None, None, None)) is None
+
+
+def point(bot: str, matches: int, rating: float, reach: float | None = 10) -> HistoryPoint:
+    return HistoryPoint(
+        matches=matches,
+        seconds=1.0,
+        bot=bot,
+        rating=rating,
+        rating_low=None if reach is None else rating - reach,
+        rating_high=None if reach is None else rating + reach,
+        placement_rating=rating - 100,
+        win_rating=rating,
+    )
+
+
+def test_a_history_is_a_line_a_bot_with_the_best_first() -> None:
+    points = [
+        point("a", 0, 1500),
+        point("b", 0, 1500),
+        point("a", 100, 1400),
+        point("b", 100, 1600),
+    ]
+    chart = history(points, "win", "win")
+    assert chart is not None
+    assert (chart.matches, *chart.axis) == (100, 1400, 1600)
+    assert [(one.bot, one.colour, one.rating) for one in chart.series] == [
+        ("b", 0, 1600),
+        ("a", 1, 1400),
+    ]
+    assert chart.series[0].line == "0,50 100,0"
+    assert chart.series[1].line == "0,50 100,100"
+    # Up along the upper ends, back along the lower ones, cut at the chart's edge.
+    assert chart.series[0].band == "0,45 100,0 100,5 0,55"
+
+
+def test_a_history_of_the_other_rating_has_no_bands() -> None:
+    chart = history([point("a", 0, 1500), point("a", 50, 1520)], "placement", "win")
+    assert chart is not None
+    assert chart.series[0].band == ""
+    assert chart.series[0].rating == 1420
+
+
+def test_a_history_of_one_moment_is_none() -> None:
+    assert history([point("a", 5, 1500), point("b", 5, 1500)], "win", "win") is None
 
 
 def test_places_on_an_axis_are_per_cent_and_never_outside() -> None:

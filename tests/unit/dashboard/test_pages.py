@@ -11,6 +11,9 @@ from tests.unit.dashboard.client import Client, client_of
 from tests.unit.dashboard.synthetic import make_run
 from tourney.dashboard import create_app
 from tourney.dashboard.security import CONTENT_SECURITY_POLICY
+from tourney.dashboard.templating import number
+from tourney.reports import PANELS
+from tourney.store import RunReader
 
 PAGES = [
     "/",
@@ -18,6 +21,10 @@ PAGES = [
     "/runs/duel",
     "/runs/four",
     "/runs/live?refresh=5",
+    "/runs/live?refresh=5&headline=placement",
+    "/runs/duel/analysis",
+    "/runs/four/analysis",
+    "/runs/live/analysis",
     "/runs/duel/matches",
     "/runs/duel/matches?bot=memory&page=1",
     "/runs/duel/matches/3",
@@ -139,24 +146,66 @@ def test_the_leaderboard_prints_the_values_of_the_api(client: Client) -> None:
     assert len(standings) == 4
     places = []
     for line in standings:
+        ranks = sorted({line["rank_best"], line["rank_worst"]})
+        reach = line["rating_high"] - line["rating"] if line["rating_high"] else 0
+        rating = f"{number(line['rating'])} ± {number(reach)}"
         shown = (
-            f"{line['rank']} {line['bot']} python {100 * line['win_share']:.1f} % "
-            f"± {100 * line['win_se']:.1f} {line['mean_score']:.2f} ± {line['score_se']:.2f} "
-            f"{line['matches']} {line['faults']}"
+            f"{'–'.join(map(str, ranks))}{'≠' * line['orders_differ']} {line['bot']} python "
+            f"{line['bound'] + ' ' + number(line['rating']) if line['bound'] else rating}"
         )
-        places.append(page.text.index(shown))
+        rest = (
+            f"{100 * line['win_share']:.1f} % ± {100 * line['win_se']:.1f} "
+            f"{line['mean_score']:.2f} ± {line['score_se']:.2f} {line['matches']} {line['faults']}"
+        )
+        places.append(page.text.index(" ".join(shown.split())))
+        assert page.text.index(rest) > places[-1]
     assert places == sorted(places)
     bars = [attrs["aria-label"] for _, attrs in page.tags if "between" in str(attrs)]
     assert bars == [
-        f"between {100 * line['win_low']:.1f} and {100 * line['win_high']:.1f} per cent"
+        f"between {number(line['rating_low'])} and {number(line['rating_high'])}"
         for line in standings
+        if line["rating_low"] is not None
     ]
+    for note in client.get("/api/v1/runs/duel/ratings").json()["notes"]:
+        assert note[1:] in page.text
+
+
+def test_the_headline_is_switched_by_a_link_and_kept_when_reloading(client: Client) -> None:
+    page = page_of(client, "/runs/live?refresh=5&headline=placement")
+    assert "by who finishes ahead of whom" in page.text
+    links = {attrs.get("href") for tag, attrs in page.tags if tag == "a"}
+    assert "/runs/live?refresh=5" in links
+    assert "/runs/live?headline=placement" in links
+    assert "by who takes the match" in page_of(client, "/runs/live").text
+
+
+def test_a_bot_whose_two_ranks_differ_has_a_badge_that_says_so(client: Client) -> None:
+    page = page_of(client, "/runs/four")
+    lines = client.get("/api/v1/runs/four/ratings").json()["standings"]
+    said = [
+        attrs["title"]
+        for _, attrs in page.tags
+        if attrs.get("class") == "badge" and "title" in attrs
+    ]
+    assert said == [
+        f"by places it ranks {line['placement_rank']}" for line in lines if line["orders_differ"]
+    ]
+    assert ("ranked elsewhere" in page.text) == bool(said)
+
+
+@pytest.mark.parametrize("run", ["duel", "four", "live"])
+def test_every_panel_says_on_the_page_what_the_api_says(client: Client, run: str) -> None:
+    text = page_of(client, f"/runs/{run}/analysis").text
+    for name in PANELS:
+        if name != "history":
+            assert client.get(f"/api/v1/runs/{run}/{name}").json()["note"] in text
 
 
 def test_the_pairs_table_prints_the_values_of_the_api(client: Client) -> None:
-    text = page_of(client, "/runs/four").text
-    for pair in client.get("/api/v1/runs/four/head-to-head").json()["pairs"]:
+    text = page_of(client, "/runs/four/analysis").text
+    for pair in client.get("/api/v1/runs/four/head-to-head").json()["lines"]:
         assert f"{100 * pair['ahead']:.1f} ±{100 * pair['ahead_se']:.1f}" in text
+        assert f"z {number(pair['z'], 1)}" in text
 
 
 def test_a_page_reloads_itself_only_when_asked_and_only_while_the_run_is_played(
@@ -212,7 +261,8 @@ def test_a_game_that_is_not_installed_costs_only_the_leaderboard(tmp_path: Path)
 def test_a_damaged_file_costs_only_its_run(tmp_path: Path, table: str, harm: str) -> None:
     make_run(tmp_path / "good", deals=1)
     make_run(tmp_path / "hurt", deals=1)
-    name = "bots.parquet" if table == "bots" else f"{table}/000000.parquet"
+    [commit] = RunReader(tmp_path / "hurt").commits()
+    name = "bots.parquet" if table == "bots" else f"{table}/{commit.segment}.parquet"
     path = tmp_path / "hurt" / name
     if harm == "gone":
         path.unlink()

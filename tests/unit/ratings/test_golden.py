@@ -335,6 +335,25 @@ def test_fishtest_ratios() -> None:
     assert logistic_ratio(PAIRS, 0.2, 0.9) == pytest.approx(2.1625425, abs=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "low", "high", "expected"),
+    [
+        (PAIRS, 0, 5, 2.847898594083),
+        (PAIRS, -5, 0, 17.832223595824992),
+        (PAIRS, 0.764, 3.439, 2.1629408695845367),
+        ([10789, 19328, 33806, 19402, 10543], -5, 0, 12.039751536817539),
+        ([10789, 19328, 33806, 19402, 10543], 0.764, 3.439, -12.701291983706488),
+        ([10789, 19328, 33806, 19402, 10543], -3, 1, 0.3008697854813657),
+        ([100, 200, 400, 250, 150], 0, 20, 7.004863094500454),
+    ],
+)
+def test_ratios_of_pairs_to_ten_digits(
+    pairs: list[int], low: float, high: float, expected: float
+) -> None:
+    """Cases that fishtest's users test their own programs with, in normalised Elo."""
+    assert normalised_ratio(pairs, low, high) == pytest.approx(expected, abs=2e-9)
+
+
 def group_mean(counts: list[int]) -> GroupMean:
     scores = np.linspace(0, 1, len(counts))
     return GroupMean(sum(counts), float(counts @ scores), float(counts @ scores**2))
@@ -404,15 +423,3 @@ def test_superiority_is_the_one_of_ordos_manual(difference: float, sd: float, pr
     found = superiority(np.array([float(difference), 0.0]), errors, 10**9)
     assert round(100 * float(found[0, 1])) == printed
     assert float(found[0, 1]) == pytest.approx(float(ndtr(difference / sd)), abs=1e-6)
-
-
-def test_choix_finds_the_same_optimum() -> None:
-    choix = pytest.importorskip("choix")
-    lot = np.random.default_rng(3)
-    t = lot.normal(0, 0.7, 20)
-    seats = np.argsort(lot.random((2000, 20)), axis=1)[:, :4]
-    order = np.argsort(-(t[seats] + lot.gumbel(size=seats.shape)), axis=1)
-    rankings = np.take_along_axis(seats, order, axis=1).tolist()
-    ours = fit_luce([[[bot] for bot in ranking] for ranking in rankings]).worths
-    theirs = choix.ilsr_rankings(20, rankings, alpha=0)
-    assert ours - ours.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-7)

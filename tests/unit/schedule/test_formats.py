@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from tourney.errors import ConfigError
-from tourney.schedule.formats import CYCLE, Balanced, Gauntlet, make_schedule
+from tourney.schedule.balanced import CYCLE, Balanced
+from tourney.schedule.formats import Gauntlet, Sizes, fixed_schedule
 from tourney.schedule.groups import RoundRobin, Schedule
+from tourney.schedule.terms import Terms
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
@@ -90,15 +92,48 @@ def test_circular_orders_of_balanced_rounds_come_about_equally_often() -> None:
     assert all(abs(count - 200) < 4 * np.sqrt(1200 / 6 * 5 / 6) for count in counts.values())
 
 
-def test_bots_of_one_owner_are_kept_apart_while_the_field_allows() -> None:
+def test_balanced_rounds_never_seat_two_bots_of_one_owner() -> None:
     bots = names(12)
     owners = {bot: f"owner-{i // 3}" for i, bot in enumerate(bots)}
     plan = Balanced(bots, 4, 40, owners=owners)
     for number in range(plan.groups):
         owned = [owners[bot] for bot in plan.group(number).pairing]
         assert len(set(owned)) == 4
-    crowded = Balanced(names(4), 4, 3, owners=dict.fromkeys(names(4), "one"))
-    assert crowded.group(0).pairing == tuple(names(4))
+    # Two of three tables of four: an owner of six bots can fill no more than one seat at each.
+    crowded = names(14)
+    owners = {bot: "big" if i < 8 else bot for i, bot in enumerate(crowded)}
+    plan = Balanced(crowded, 4, 30, owners=owners)
+    assert plan.tables == 2
+    for number in range(plan.groups):
+        assert sum(owners[bot] == "big" for bot in plan.group(number).pairing) <= 1
+    with pytest.raises(ConfigError, match="too few owners"):
+        Balanced(names(4), 4, 3, owners=dict.fromkeys(names(4), "one"))
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_round_robin_apart_has_every_other_set_and_no_more(seats: int) -> None:
+    bots = names(7)
+    owners = {"bot-00": "a", "bot-03": "a", "bot-04": "a", "bot-01": "b", "bot-06": "b"}
+    plan = RoundRobin(bots, seats, 2, owners)
+    wanted = {
+        chosen
+        for chosen in combinations(bots, seats)
+        if len({owners.get(bot, bot) for bot in chosen}) == seats
+    }
+    groups = [plan.group(number) for number in range(plan.groups)]
+    assert {group.pairing for group in groups} == wanted
+    assert plan.groups == 2 * len(wanted)
+    assert len({(group.pairing, group.deal) for group in groups}) == plan.groups
+
+
+def test_a_challenger_does_not_meet_its_owners_other_bots() -> None:
+    bots = ["a", "new", "b", "c", "d"]
+    owners = {"new": "me", "a": "me", "b": "you", "c": "you"}
+    plan = Gauntlet(bots, ["new"], 3, 1, owners)
+    met = {plan.group(number).pairing for number in range(plan.groups)}
+    assert met == {("new", "b", "d"), ("new", "c", "d")}
+    with pytest.raises(ConfigError, match="new has 3 to choose from"):
+        Gauntlet(bots, ["new"], 4, 1, owners)
 
 
 def test_a_challenger_meets_every_set_of_the_others_and_no_challenger() -> None:
@@ -135,10 +170,33 @@ def test_a_gauntlet_that_cannot_be_played_is_refused(
 
 def test_a_config_gets_the_format_it_asks_for() -> None:
     bots = names(6)
-    assert isinstance(make_schedule("round-robin", bots, 2, 1), RoundRobin)
-    assert isinstance(make_schedule("balanced", bots, 2, 1), Balanced)
-    assert isinstance(make_schedule("gauntlet", bots, 2, 1, bots[:1]), Gauntlet)
-    with pytest.raises(ConfigError, match="challengers go with"):
-        make_schedule("balanced", bots, 2, 1, bots[:1])
+    assert isinstance(fixed_schedule(Terms(seats=(2,), deals=1), bots), RoundRobin)
+    assert isinstance(fixed_schedule(Terms(form="balanced", seats=(2,), deals=1), bots), Balanced)
+    challengers = (bots[0],)
+    terms = Terms(form="gauntlet", seats=(2,), deals=1, challengers=challengers)
+    assert isinstance(fixed_schedule(terms, bots), Gauntlet)
     with pytest.raises(ConfigError, match="3 seats but only 2 bots"):
-        make_schedule("balanced", bots[:2], 3, 1)
+        fixed_schedule(Terms(form="balanced", seats=(3,), deals=1), bots[:2])
+
+
+def test_several_table_sizes_are_one_schedule_with_every_pairing_of_each() -> None:
+    bots = names(6)
+    plan = fixed_schedule(Terms(seats=(2, 3, 4), deals=5), bots)
+    assert isinstance(plan, Sizes)
+    # 15 pairs, 20 sets of three and 15 of four, five deals each.
+    assert (plan.groups, plan.matches, plan.seats) == (250, 5 * (15 * 2 + 20 * 3 + 15 * 4), 4)
+    groups = [plan.group(number) for number in range(plan.groups)]
+    assert [group.number for group in groups] == list(range(250))
+    met = Counter((group.pairing, group.deal) for group in groups)
+    assert set(met.values()) == {1}
+    wanted = {set_ for size in (2, 3, 4) for set_ in combinations(bots, size)}
+    assert {pairing for pairing, _ in met} == wanted
+    # A run that stops early has seen all sizes: the first 50 groups are deal 0 of everything.
+    assert {group.deal for group in groups[:50]} == {0}
+
+
+def test_a_size_plays_the_deals_that_it_would_play_alone() -> None:
+    bots, terms = names(5), Terms(form="balanced", seats=(2, 4), deals=7)
+    both, alone = fixed_schedule(terms, bots), Balanced(bots, 4, 7)
+    of_four = [both.group(n) for n in range(both.groups) if both.group(n).seats == 4]
+    assert [one[1:] for one in of_four] == [alone.group(n)[1:] for n in range(alone.groups)]

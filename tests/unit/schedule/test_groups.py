@@ -6,13 +6,16 @@ from itertools import combinations, permutations
 import pytest
 
 from tourney.errors import ConfigError
-from tourney.schedule.groups import RoundRobin, combination, permutation
+from tourney.schedule.groups import RoundRobin, permutation
+from tourney.schedule.owners import Sets
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (6, 3), (7, 5), (5, 5)])
-def test_combinations_come_in_lexicographic_order(n: int, k: int) -> None:
-    expected = list(combinations(range(n), k))
-    assert [combination(n, k, i) for i in range(len(expected))] == expected
+def test_sets_come_in_lexicographic_order(n: int, k: int) -> None:
+    bots = [f"bot-{i}" for i in range(n)]
+    sets, expected = Sets(bots, k, {}), list(combinations(bots, k))
+    assert sets.count == len(expected)
+    assert [sets[i] for i in range(sets.count)] == expected
 
 
 def test_permutations_come_in_lexicographic_order() -> None:

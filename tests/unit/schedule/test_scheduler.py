@@ -5,6 +5,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from tourney.schedule.groups import Group
 from tourney.schedule.scheduler import IN_FLIGHT, MAX_ATTEMPTS, Block, Scheduler
 
 
@@ -175,3 +176,27 @@ class SchedulerMachine(RuleBasedStateMachine):
 
 TestSchedulerMachine = SchedulerMachine.TestCase
 TestSchedulerMachine.settings = settings(max_examples=60, deadline=None)
+
+
+def test_a_drawn_round_goes_to_all_workers_with_its_groups() -> None:
+    def look_up(number: int) -> Group:
+        return Group(number, ("a", "b"), number, ("a", "b"))
+
+    scheduler = Scheduler(2, (), 2.0, look_up)
+    [one, two] = scheduler.worker_joined("w0")
+    assert scheduler.worker_joined("w1") == []
+    assert one.drawn == (look_up(0),)
+    for block in (one, two):
+        scheduler.block_done("w0", block.id, 0.1)
+    assert scheduler.over
+    given = scheduler.extend(5)
+    assert not scheduler.over
+    assert scheduler.left == 3
+    assert sorted(n for _, block in given for n in block.groups) == [2, 3, 4]
+    assert {worker for worker, _ in given} == {"w0", "w1"}
+    assert all([one.number for one in block.drawn] == list(block.groups) for _, block in given)
+
+
+def test_a_round_that_was_drawn_goes_on_where_it_stopped() -> None:
+    scheduler = Scheduler(6, [(0, 5)], 2.0)
+    assert [block.groups for block in scheduler.worker_joined("w0")] == [(5,)]

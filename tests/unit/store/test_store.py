@@ -76,20 +76,22 @@ def test_a_segment_without_its_journal_line_is_not_seen_and_swept(tmp_path: Path
     stray = tmp_path / "r" / "matches" / "000001.parquet"
     tables(1)["matches"].write_parquet(stray)
     assert committed(tmp_path / "r") == [0, 1]
+    writer.close()
     again = RunWriter.reopen(tmp_path / "r")
     assert not stray.exists()
     again.commit((1,), tables(1), 2.0)
     assert committed(tmp_path / "r") == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("cut", [1, 20, 60])
-def test_a_torn_journal_line_is_a_commit_that_did_not_happen(tmp_path: Path, cut: int) -> None:
+def test_a_commit_that_the_journal_does_not_name_did_not_happen(tmp_path: Path) -> None:
     writer = create(tmp_path / "r")
     writer.commit((0,), tables(0), 1.0)
-    writer.commit((1,), tables(1), 2.0)
     path = tmp_path / "r" / journal.FILE
-    path.write_bytes(path.read_bytes()[:-cut])
+    before = path.read_bytes()
+    writer.commit((1,), tables(1), 2.0)
+    path.write_bytes(before)
     assert committed(tmp_path / "r") == [0, 1]
+    writer.close()
     again = RunWriter.reopen(tmp_path / "r")
     again.recount()
     assert again.info.counts.matches == 2
@@ -99,7 +101,8 @@ def test_a_torn_journal_line_is_a_commit_that_did_not_happen(tmp_path: Path, cut
 
 def test_a_missing_segment_is_damage_not_silence(tmp_path: Path) -> None:
     create(tmp_path / "r").commit((0,), tables(0), 1.0)
-    (tmp_path / "r" / "seats" / "000000.parquet").unlink()
+    [segment] = (tmp_path / "r" / "seats").iterdir()
+    segment.unlink()
     with pytest.raises(StoreError, match="damaged"):
         RunReader(tmp_path / "r").scan("seats")
 

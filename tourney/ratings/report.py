@@ -5,9 +5,11 @@ from typing import Annotated, Any
 
 import msgspec
 
-from tourney.ratings import Board, Line, Model, Outlook, StopRule
+from tourney.ratings.board import Board, Line
+from tourney.ratings.spread import Model
+from tourney.ratings.stopping import Outlook, StopRule
 
-__all__ = ("Report", "outlook_of", "report")
+__all__ = ("Report", "facts_of", "from_facts", "outlook_of", "report")
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +23,33 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: Annotated[
         tuple[str, ...], msgspec.Meta(description="what is left to find out, what groups are worth")
     ]
+
+
+def facts_of(shown: Report) -> dict[str, str]:
+    """All of a report but its lines, as texts that a file of the lines can carry."""
+    return {
+        "headline": shown.headline,
+        "every_look": str(shown.every_look),
+        "notes": "\n".join(shown.notes),
+    }
+
+
+def from_facts(lines: Sequence[Mapping[str, Any]], facts: Mapping[str, str]) -> Report:
+    """A report from its lines and its facts.
+
+    Raises:
+        ValueError: they are not those of a report.
+    """
+    kept = {
+        "headline": facts.get("headline"),
+        "every_look": facts.get("every_look") == str(True),
+        "standings": lines,
+        "notes": facts.get("notes", "").splitlines(),
+    }
+    try:
+        return msgspec.convert(kept, Report)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"not a leaderboard: {error}") from error
 
 
 def outlook_of(board: Board, stop: Mapping[str, Any]) -> Outlook | None:
