@@ -208,7 +208,9 @@ class Dreams(Dam):
 
 
 class Stumbles(Dam):
-    def _end_turn(self, state: DamState, events: tuple[Event, ...]) -> Step[DamState]:
+    def _end_turn(
+        self, state: DamState, discard: tuple[str, ...], events: tuple[Event, ...]
+    ) -> Step[DamState]:
         raise KeyError("stock")
 
 

@@ -156,8 +156,7 @@ class Dam:
         if action == "keep":
             return self._keep(state)
         if action == "throw":
-            thrown = Event("throw", state.to_act, {"card": state.hand})
-            return self._end_turn(state, (*state.discard, state.hand), (thrown,))
+            return self._throw(state)
         if action == "draw":
             return Step(replace(state, phase="draw", streak=0))
         if action == "take":
@@ -214,10 +213,15 @@ class Dam:
         event = Event("keep", seat, {"slot": slot + 1}, {"card": card}, self._seats_of[known])
         return Step(after, (event,))
 
+    def _throw(self, state: DamState) -> Step[DamState]:
+        """DAM-13: the card in hand goes to the discard pile, seen by all, and the turn ends."""
+        thrown = Event("throw", state.to_act, {"card": state.hand})
+        return self._end_turn(state, (*state.discard, state.hand), (thrown,))
+
     def _end_turn(
         self, state: DamState, discard: tuple[Card, ...], events: tuple[Event, ...]
     ) -> Step[DamState]:
-        """DAM-13: the next seat begins, or the deal ends (DAM-20, DAM-21, DAM-V5)."""
+        """The next seat begins, or the deal ends (DAM-20, DAM-21, DAM-V5)."""
         after = replace(
             state,
             phase="ask" if self._asks_first else "source",
