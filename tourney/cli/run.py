@@ -168,6 +168,7 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
     from tourney.cli.ratings import print_run
     from tourney.ratings import outlook_of, report
     from tourney.reports import board_of
+    from tourney.reports.places import place_lines
     from tourney.store import RunReader
 
     writer, info = opened.writer, opened.writer.info
