@@ -11,7 +11,7 @@ import pytest
 from tests.unit.ratings.test_sums import seat_rows
 from tests.unit.store.test_store import create, tables
 from tests.unit.test_runner import FakeExecutor
-from tourney.ratings import Report, Sums, report, sums
+from tourney.ratings import Report, Sums, outlook_of, report, sums
 from tourney.reports import board_of, kept_report
 from tourney.runner.loop import Progress, Runner
 from tourney.runner.snapshots import HISTORY_POINTS, Snapshots, thinned
@@ -69,13 +69,34 @@ def test_ratings_take_a_small_part_of_the_time_however_long_they_take() -> None:
     live = ratings(clock)
     live.add(block(0))
     clock.a_look = 5.0
+    begin = clock.now + clock.a_look
     live.refit()
     clock.a_look = 0.0
     live.add(block(1))
-    clock.now += 0.9 * SHARE * 5.0
+    clock.now = begin + 0.99 * SHARE * 5.0
     assert not live.is_due
-    clock.now += 0.1 * SHARE * 5.0
+    clock.now = begin + SHARE * 5.0
     assert live.is_due
+
+
+def test_the_outlook_may_be_of_a_moment_ago_but_not_at_the_end() -> None:
+    clock = Clock()
+    live = ratings(clock)
+    live.add(block(0))
+    clock.a_look = 50.0
+    first = live.refit()
+    clock.a_look = 0.0
+    for number in range(1, 30):
+        live.add(block(number))
+    clock.now += REFIT_SECONDS
+    second, last = live.refit(), live.refit(last=True)
+    assert first is not None
+    assert second is not None
+    assert last is not None
+    assert second.standings == last.standings
+    assert first.notes[0] == second.notes[0]
+    # Sixty groups that all say the same tell the two bots apart.
+    assert last.notes[0] == "every neighbour is told apart"
 
 
 def test_sums_that_were_asked_for_between_are_still_new_to_the_leaderboard() -> None:
@@ -121,7 +142,8 @@ def play(folder: Path, groups: int, stop_at: int | None = None) -> tuple[RunWrit
 
 def of_rows(folder: Path) -> Report:
     reader = RunReader(folder)
-    return report(board_of([reader]), reader.info.stop)
+    board, stop = board_of([reader]), reader.info.stop
+    return report(board, stop, outlook_of(board, stop))
 
 
 def assert_same(one: Report, other: Report) -> None:
@@ -190,7 +212,7 @@ def moments(snapshots: Snapshots) -> list[int]:
 def test_a_history_never_outgrows_its_bound_and_keeps_both_ends(tmp_path: Path) -> None:
     with_writer = create(tmp_path / "r")
     snapshots = Snapshots(with_writer)
-    shown = report(board_of_rows(), {})
+    shown = report(board_of_rows(), {}, None)
     for number in range(1, 20_001):
         snapshots.remember(shown, 10 * number, number)
         assert len(snapshots._points) <= HISTORY_POINTS
@@ -213,7 +235,7 @@ def board_of_rows() -> Any:
 def test_the_same_moment_is_one_point(tmp_path: Path) -> None:
     with_writer = create(tmp_path / "r")
     snapshots = Snapshots(with_writer)
-    shown = report(board_of_rows(), {})
+    shown = report(board_of_rows(), {}, None)
     for matches in (10, 20, 20, 20):
         snapshots.remember(shown, matches, 1.0)
     assert moments(snapshots) == [10, 20]

@@ -193,9 +193,9 @@ def _show(board: "Board", stop: Mapping[str, Any], title: str, form: Format) -> 
     import msgspec
 
     from tourney.cli.board import print_report
-    from tourney.ratings import report
+    from tourney.ratings import outlook_of, report
 
-    shown = report(board, stop)
+    shown = report(board, stop, outlook_of(board, stop))
     if form is Format.TABLE:
         print_report(shown, title=title)
     else:

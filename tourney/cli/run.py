@@ -165,10 +165,10 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
     import msgspec
 
     from tourney.cli.display import JsonDisplay
-    from tourney.cli.places import place_lines
     from tourney.cli.ratings import print_run
-    from tourney.ratings import report
+    from tourney.ratings import outlook_of, report
     from tourney.reports import board_of
+    from tourney.reports.places import place_lines
     from tourney.store import RunReader
 
     writer, info = opened.writer, opened.writer.info
@@ -184,7 +184,9 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
             matches=info.counts.matches,
             faults=info.counts.faults,
             seconds=round(info.seconds, 3),
-            ratings=msgspec.to_builtins(report(board, info.stop).standings),
+            ratings=msgspec.to_builtins(
+                report(board, info.stop, outlook_of(board, info.stop)).standings
+            ),
             resume=resume if code else None,
         )
         return

@@ -54,7 +54,7 @@ def status(
 
 def facts(reader: "RunReader") -> dict[str, Any]:
     """What is known of a run at this moment; `silent` is a run whose driver says nothing."""
-    from tourney.cli.places import place_lines
+    from tourney.reports.places import place_lines
     from tourney.store.heartbeat import seconds_since
 
     info, counts = reader.info, reader.info.counts

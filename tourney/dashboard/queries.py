@@ -27,8 +27,9 @@ from tourney.dashboard.values import (
 )
 from tourney.errors import StoreError, TourneyError
 from tourney.games.registry import make_game
-from tourney.ratings import Model, report
+from tourney.ratings import Model, outlook_of, report
 from tourney.reports import PANELS, Evidence, Panel, PanelName, board_of, panel
+from tourney.reports.places import place_lines
 from tourney.store import Location, NoRun, RunReader, look, run_called, storage_at
 from tourney.store.storage import is_of_storage
 
@@ -200,7 +201,9 @@ def _summary(reader: RunReader) -> RunSummary:
         name=info.name,
         status=info.status,
         game=info.game,
+        format=info.format,
         seats=info.seats,
+        seats_text=info.seats_text,
         bots=tuple(info.bots),
         matches=counts.matches,
         matches_total=counts.matches_total,
@@ -211,6 +214,8 @@ def _summary(reader: RunReader) -> RunSummary:
         started=info.started,
         updated=info.updated,
         reason=info.reason,
+        rounds=counts.rounds,
+        places=tuple(place_lines(info.places)),
     )
 
 
@@ -242,7 +247,8 @@ def _detail(reader: RunReader) -> RunDetail:
 
 def _ratings(reader: RunReader, headline: Model | None) -> Ratings:
     game = make_game(reader.info.game, reader.info.rules).info
-    shown = report(board_of([reader], headline=headline), reader.info.stop)
+    board, stop = board_of([reader], headline=headline), reader.info.stop
+    shown = report(board, stop, outlook_of(board, stop))
     return Ratings(
         run=reader.folder.name,
         score_name=game.score_name,

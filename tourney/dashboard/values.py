@@ -76,7 +76,9 @@ class RunSummary(Value, frozen=True, kw_only=True):
         str, _says("running, stopped, finished, failed, or unreadable with a problem")
     ] = "unreadable"
     game: Annotated[str, _says("registered name of the game")] = ""
-    seats: Annotated[int, _says("bots at a table")] = 0
+    format: Annotated[str, _says("who meets whom, as in the config")] = ""
+    seats: Annotated[int, _says("bots at the largest table")] = 0
+    seats_text: Annotated[str, _says("bots at a table, in words")] = ""
     bots: Annotated[tuple[str, ...], _says("entrants in the config's order")] = ()
     matches: Annotated[int, _says("matches played so far")] = 0
     matches_total: Annotated[int, _says("matches of the whole schedule")] = 0
@@ -87,6 +89,10 @@ class RunSummary(Value, frozen=True, kw_only=True):
     started: Annotated[str, _says("UTC, ISO 8601")] = ""
     updated: Annotated[str, _says("last sign of life, UTC, ISO 8601")] = ""
     reason: Annotated[str, _says("why the run stopped, in a sentence")] = ""
+    rounds: Annotated[int, _says("rounds drawn so far, where they wait for results")] = 0
+    places: Annotated[
+        tuple[str, ...], _says("the order by the format's own rules, a line for each table size")
+    ] = ()
 
 
 class RunList(Value, frozen=True, kw_only=True):

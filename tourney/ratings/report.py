@@ -63,20 +63,20 @@ def outlook_of(board: Board, stop: Mapping[str, Any]) -> Outlook | None:
     )
 
 
-def report(board: Board, stop: Mapping[str, Any]) -> Report:
+def report(board: Board, stop: Mapping[str, Any], found: Outlook | None) -> Report:
     """What to show of `board`.
 
     Args:
         board: the leaderboard.
         stop: the run's stopping rule. A run that waited for knowledge was looked at all the time:
             its ratings have intervals that hold at every look.
+        found: how far neighbours are told apart, perhaps of a moment ago.
     """
-    found = outlook_of(board, stop)
     waited = found is not None and not {"pairs", "within", "interval"}.isdisjoint(stop)
     lines: Sequence[Line] = board.lines
     if found is not None and waited:
         reaches = dict(found.reaches)
-        lines = [_reaching(line, reaches[line.bot]) for line in lines]
+        lines = [_reaching(line, reaches.get(line.bot)) for line in lines]
     notes = [found.sentence] if found is not None and found.neighbours else []
     if board.gain is not None:
         notes.append(board.gain.sentence)

@@ -273,7 +273,7 @@ class Runner:
         """Work the ratings out anew when it is time, and now and then keep them as files."""
         if not (self._ratings.is_due or last):
             return
-        found = self._ratings.refit()
+        found = self._ratings.refit(last=last)
         known, moment = self._ratings.sums(), time.monotonic()
         if found is None or known is None:
             return

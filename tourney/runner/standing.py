@@ -8,7 +8,16 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tourney.ratings import Model, Report, Sums, add_sums, board_of_sums, report
+from tourney.ratings import (
+    Model,
+    Outlook,
+    Report,
+    Sums,
+    add_sums,
+    board_of_sums,
+    outlook_of,
+    report,
+)
 
 __all__ = ("Ratings",)
 
@@ -49,7 +58,8 @@ class Ratings:
         self._waiting = 0
         self._report: Report | None = None
         self._stale = False
-        self._next = -float("inf")
+        self._next = self._next_look = -float("inf")
+        self._outlook: Outlook | None = None
 
     def add(self, sums: Sums) -> None:
         """Count whole groups that were never counted before."""
@@ -76,17 +86,25 @@ class Ratings:
         """Whether something was added since the last leaderboard, and enough time has passed."""
         return self._stale and self._clock() >= self._next
 
-    def refit(self) -> Report | None:
-        """Rate everything counted; None before the first whole group."""
+    def refit(self, *, last: bool = False) -> Report | None:
+        """Rate everything counted; None before the first whole group.
+
+        Args:
+            last: nothing more will come, so that the outlook must be that of this moment too. It
+                takes longer than the ratings and is worked out less often.
+        """
         begin, self._stale = self._clock(), False
         total = self.sums()
         if total is not None and total.matches:
             board = board_of_sums(
                 total, headline=self._headline, lower_is_better=self._lower_is_better
             )
-            self._report = report(board, self._stop)
-        took = self._clock() - begin
-        self._next = begin + max(REFIT_SECONDS, SHARE * took)
+            rated = self._clock()
+            self._next = begin + max(REFIT_SECONDS, SHARE * (rated - begin))
+            if last or rated >= self._next_look:
+                self._outlook = outlook_of(board, self._stop)
+                self._next_look = rated + SHARE * (self._clock() - rated)
+            self._report = report(board, self._stop, self._outlook)
         return self._report
 
     @property

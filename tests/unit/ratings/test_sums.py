@@ -20,6 +20,7 @@ from tourney.ratings import (
     facts_of,
     from_facts,
     head_to_head,
+    outlook_of,
     rate,
     report,
     seat_effects,
@@ -130,7 +131,10 @@ def test_superiority_is_over_the_next_in_the_order() -> None:
 
 def test_a_run_that_waited_for_knowledge_shows_intervals_of_the_sequence() -> None:
     board = Board(sketches(seat_rows(groups=300)))
-    once, waited = report(board, {"max_matches": 900}), report(board, {"pairs": "separated"})
+    once, waited = (
+        report(board, stop, outlook_of(board, stop))
+        for stop in ({"max_matches": 900}, {"pairs": "separated"})
+    )
     assert (once.every_look, waited.every_look) == (False, True)
     for line, wider in zip(once.standings, waited.standings, strict=True):
         assert line.rating == wider.rating
@@ -140,7 +144,8 @@ def test_a_run_that_waited_for_knowledge_shows_intervals_of_the_sequence() -> No
 
 
 def test_a_report_comes_back_from_its_lines_and_facts() -> None:
-    found = report(Board(sketches(seat_rows()), headline="placement"), {})
+    board = Board(sketches(seat_rows()), headline="placement")
+    found = report(board, {}, outlook_of(board, {}))
     assert found.notes
     lines = [{n: getattr(line, n) for n in line.__struct_fields__} for line in found.standings]
     assert from_facts(lines, facts_of(found)) == found
@@ -150,5 +155,5 @@ def test_a_report_comes_back_from_its_lines_and_facts() -> None:
 
 
 def test_a_board_of_nothing_has_no_lines_and_says_nothing() -> None:
-    empty = report(Board(()), {})
+    empty = report(Board(()), {}, None)
     assert empty == Report(headline="win", every_look=False, standings=(), notes=())

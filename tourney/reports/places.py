@@ -1,11 +1,8 @@
 """The order of a Swiss or knockout tournament by its own rules, in lines for people."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    # Loading polars takes longer than `tourney --help` may.
-    from tourney.store.info import PlaceInfo
+from tourney.store.info import PlaceInfo
 
 __all__ = ("place_lines",)
 
@@ -13,7 +10,7 @@ SHOWN = 8
 """Bots that a line names."""
 
 
-def place_lines(places: "Iterable[PlaceInfo]") -> list[str]:
+def place_lines(places: Iterable[PlaceInfo]) -> list[str]:
     """A line for each table size, the best first."""
     by_size: dict[int, list[PlaceInfo]] = {}
     for place in places:
