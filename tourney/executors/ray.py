@@ -24,7 +24,7 @@ from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskErro
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from tourney.errors import NodeNoisy, SandboxUnavailable, TourneyError, WorkerLost
-from tourney.executors import reaper
+from tourney.executors import cores, reaper
 from tourney.executors.base import (
     BlockDone,
     BlockFailed,
@@ -35,6 +35,8 @@ from tourney.executors.base import (
     WorkerLeaving,
     WorkPlan,
 )
+from tourney.executors.canary import late_after
+from tourney.executors.pauses import PauseWatch
 from tourney.executors.worker import TableWorker
 from tourney.schedule.scheduler import Block
 
@@ -61,7 +63,35 @@ LOOK_SECONDS = 2.0
 
 
 class RayWorker(TableWorker):
-    """A table worker as a Ray actor."""
+    """A table worker as a Ray actor, on a core of its own where there is one."""
+
+    def __init__(self, plan: WorkPlan, archives: Mapping[str, bytes]) -> None:
+        """Take a core and prepare every bot."""
+        self._slot = cores.CoreSlot()
+        super().__init__(plan, archives, self._slot.claim())
+        self._watch = PauseWatch()
+        self._bound = late_after(plan.limits.move_ms) / 1000
+
+    def play(self, block: Block) -> BlockResult:
+        """Play a block.
+
+        Raises:
+            SandboxUnavailable: a process could not be confined; nothing of the block counts.
+            NodeNoisy: this machine is too busy for a fair clock, or was stopped while bots were
+                asked; likewise.
+        """
+        core = self._slot.claim()
+        if core is not None:
+            # Another worker left it to us. Bots come to it as they are started anew.
+            os.sched_setaffinity(0, {core})
+        self._watch.longest()
+        result = super().play(block)
+        pause = self._watch.longest()
+        if pause > self._bound and result.tables["faults"].height and not block.last_attempt:
+            raise NodeNoisy(
+                f"this machine stood still for {pause:.1f} s, and bots were late or gone after it"
+            )
+        return result
 
     def ready(self) -> tuple[str, str]:
         """Answer once the constructor has prepared everything: the node's id and name."""
@@ -73,7 +103,6 @@ class _Held:
     """What we know of a worker."""
 
     actor: Any
-    core: int | None
     node: str = ""
     """Its node's id, once it is ready."""
     blocks: int = 0
@@ -106,7 +135,6 @@ class RayExecutor:
         self._count = 0
         self._deaths = 0
         self._looked_at = 0.0
-        self._cores: list[int] | None = None
         self._reaper: subprocess.Popen[bytes] | None = None
 
     def start(self, plan: WorkPlan, archives: Mapping[str, bytes], workers: int | None) -> int:
@@ -122,7 +150,6 @@ class RayExecutor:
         self._actor_class = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
         self._fixed = workers
         if self.address == "local":
-            self._cores = sorted(os.sched_getaffinity(0))
             self._fixed = workers or int(ray.cluster_resources().get("CPU", 1))
         self._grow()
         return len(self._workers)
@@ -137,7 +164,7 @@ class RayExecutor:
                 "_temp_dir": folder,
                 "address": "local",
                 "include_dashboard": False,
-                "num_cpus": workers or os.cpu_count() or 1,
+                "num_cpus": workers or cores.usable(),
                 "_system_config": {"enable_worker_prestart": False},
             }
         else:
@@ -192,17 +219,9 @@ class RayExecutor:
     def _start_actor(self) -> None:
         name = f"w{self._count}"
         self._count += 1
-        core = self._free_core()
-        actor = self._actor_class.remote(self._plan_ref, self._archives_ref, core)
-        self._workers[name] = _Held(actor, core)
+        actor = self._actor_class.remote(self._plan_ref, self._archives_ref)
+        self._workers[name] = _Held(actor)
         self._expect(actor.ready.remote(), name, None)
-
-    def _free_core(self) -> int | None:
-        """The core with the fewest workers, where we pin them."""
-        if self._cores is None:
-            return None
-        taken = [held.core for held in self._workers.values()]
-        return min(self._cores, key=taken.count)
 
     def _expect(self, call: Any, worker: str, block_id: int | None) -> None:
         """Have the call's end queued: asking Ray about thousands of calls at a time is slow."""
