@@ -1,16 +1,22 @@
 """How fast a leaderboard with clustered intervals is, in seconds and against reading the data.
 
-Peers that are installed (`openskill`, `choix`) rate the same matches in the same run.
+Peers rate the same matches in the same run: openskill, choix, and arena-rank where it can be had.
 """
 
+import json
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import choix
 import numpy as np
 import polars as pl
 import pytest
+from openskill.models import PlackettLuce
 
 from tourney.ratings import Matches, Sketch, add_sketches, rate, sketch, sketches, standings
 from tourney.ratings.fits import fit_pairs
@@ -130,28 +136,42 @@ def test_peers_on_the_same_matches() -> None:
     count = 5_000
     matches = played(count)
     ours = best(lambda: standings(rate(sketch(matches))))
-    said = [f"tourney {count / ours:,.0f} matches/s with intervals"]
-    if (openskill := _import("openskill.models")) is not None:
-        said.append(f"openskill {count / best(lambda: _openskill(openskill, matches), 1):,.0f}")
-    if (choix := _import("choix")) is not None:
-        order = np.argsort(matches.ranks, axis=0, kind="stable")
-        rankings = np.take_along_axis(matches.seating, order, axis=0).T.tolist()
-        seconds = best(lambda: choix.ilsr_rankings(BOTS, rankings, alpha=0.01), 1)
-        said.append(f"choix ilsr {count / seconds:,.0f} without intervals")
-    print(f"\n{count:,} matches: " + ", ".join(said))
-    if len(said) == 1:
-        pytest.skip("no peer is installed: pip install openskill choix")
+    order = np.argsort(matches.ranks, axis=0, kind="stable")
+    rankings = [tuple(row) for row in np.take_along_axis(matches.seating, order, axis=0).T.tolist()]
+    peers = {
+        "openskill": lambda: _openskill(matches),
+        "choix ilsr": lambda: choix.ilsr_rankings(BOTS, rankings, alpha=0.01),
+        "choix mm": lambda: choix.mm_rankings(BOTS, rankings, alpha=0.01),
+    }
+    print(f"\n{count:,} matches: tourney {count / ours:,.0f} matches/s with intervals by group")
+    for name, task in peers.items():
+        seconds = best(task, 1)
+        print(
+            f"  {name} {count / seconds:,.0f} matches/s ({seconds / ours:,.0f} times our seconds)"
+        )
 
 
-def _import(name: str) -> Any:
-    try:
-        return __import__(name, fromlist=["x"])
-    except ImportError:
-        return None
+def test_arena_rank_on_a_million_matches(tmp_path: Path) -> None:
+    matches = played(10**6)
+    ours = best(lambda: standings(rate(sketch(matches))))
+    saved = tmp_path / "matches.npz"
+    np.savez(saved, seating=matches.seating, ranks=matches.ranks)
+    peer = Path(__file__).with_name("arena_rank_peer.py")
+    uv = [sys.executable, "-m", "uv", "run", "-q", "--no-project", "--with", "arena-rank==0.1.1"]
+    ran = subprocess.run([*uv, str(peer), str(saved)], capture_output=True, text=True, check=False)
+    if ran.returncode:
+        print(f"\narena-rank could not be had: {ran.stderr.strip().splitlines()[-1:]}")
+        return
+    said = json.loads(ran.stdout)
+    theirs = said["load"] + said["fit"]
+    print(
+        f"\n1,000,000 matches: tourney {ours:.2f} s; arena-rank {theirs:.1f} s "
+        f"({theirs / ours:.0f} times), {said['again']:.1f} s when it is compiled"
+    )
 
 
-def _openskill(models: Any, matches: Matches) -> None:
-    model = models.PlackettLuce()
+def _openskill(matches: Matches) -> None:
+    model = PlackettLuce()
     ratings = [model.rating() for _ in range(BOTS)]
     for seated, ranks in zip(matches.seating.T.tolist(), matches.ranks.T.tolist(), strict=True):
         found = model.rate([[ratings[bot]] for bot in seated], ranks=ranks)

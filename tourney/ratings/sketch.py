@@ -18,7 +18,7 @@ import polars as pl
 
 from tourney.ratings.fits import Cells, cells_of
 from tourney.ratings.gains import Gains, gains
-from tourney.ratings.matches import FloatArray, IntArray, Matches, arrange
+from tourney.ratings.matches import ALL, FloatArray, IntArray, Matches, arrange
 from tourney.ratings.scores import WIN_UNIT
 
 __all__ = ("HALVES", "Sketch", "add_sketches", "sketch", "sketches")
@@ -41,7 +41,8 @@ class Sketch:
     """A row a pairing. Bots are `bot_0` ... in rising order. `ahead_i_j` is how often the i-th
     finished before the j-th (in halves), `place_*` and `win_*` are moments of the seats beaten and
     of the win shares: `_sq` summed over groups, `_match` over matches, `_m` times the group's
-    matches."""
+    matches. `lead_cu_i_j` are cubes of ahead minus behind, `win_lead_cu_i_j` of what one won more
+    than the other."""
 
     def plus(self, other: "Sketch") -> "Sketch":
         """The sketch of both; no group may be in both.
@@ -81,9 +82,9 @@ class Sketch:
         )
         return Sketch(wanted, self.seats, Sketch(self.bots, self.seats, kept)._renamed(wanted))
 
-    def column(self, name: str) -> FloatArray:
-        """A column as numbers."""
-        return self.rows[name].to_numpy().astype(np.float64)
+    def column(self, name: str, chosen: IntArray | slice = ALL) -> FloatArray:
+        """A column as numbers, of all pairings or the chosen ones."""
+        return self.rows[name].to_numpy()[chosen].astype(np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be worked out again is not sent.
@@ -167,6 +168,8 @@ def _totals(found: Gains, sizes: IntArray, index: IntArray, pairings: int) -> di
         out[f"ahead_{i}_{j}"] = sums = total(halves)
         out[f"ahead_m_{i}_{j}"] = times_size(halves, sums)
         out[f"ahead_sq_{i}_{j}"] = total(halves * halves)
+        lead = halves - every  # ahead minus behind, in whole matches
+        out[f"lead_cu_{i}_{j}"] = total(lead * lead * lead)
     # Each match has as many finishes ahead as pairs, and one win: what all but one gained tells the
     # rest, and so do products, whose rows add up to the own gain times that.
     pairs = HALVES * seats * (seats - 1) // 2
@@ -175,6 +178,9 @@ def _totals(found: Gains, sizes: IntArray, index: IntArray, pairings: int) -> di
         ("place", place, found.place_products, pairs, 1),
         ("win", win, found.win_products, found.unit, WIN_UNIT // found.unit),
     )
+    for i, j in found.ahead:
+        lead = win[i] - win[j]
+        out[f"win_lead_cu_{i}_{j}"] = total(lead * lead * lead) * (WIN_UNIT // found.unit) ** 3
     for name, gained, products, whole, scale in parts:
         own = [total(row) for row in gained[:-1]]
         own.append(whole * matches - sum(own))
