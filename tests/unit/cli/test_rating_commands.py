@@ -126,7 +126,7 @@ def test_a_panel_takes_the_place_of_the_leaderboard(run: Path) -> None:
     assert isinstance(refused.exception, ConfigError)
 
 
-@pytest.mark.parametrize("width", [50, 60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_the_leaderboard_fits_the_terminal(run: Path, width: int) -> None:
     environment = {"COLUMNS": str(width), "NO_COLOR": "1"}
     shown = CliRunner().invoke(app, ["ratings", str(run)], env=environment).stdout
