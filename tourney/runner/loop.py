@@ -165,9 +165,11 @@ class Runner:
                 self._rate()
                 self._report(self._progress())
         finally:
-            if self._pending:
-                self._commit()
-            self._executor.close()
+            try:
+                if self._pending:
+                    self._commit()
+            finally:
+                self._executor.close()
         self._rate(last=True)
         self._report(self._progress())
         return self._scheduler.left == 0 or self._stopped_by is not None
