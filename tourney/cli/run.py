@@ -191,7 +191,7 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
         print_run(shown, reader)
     if code:
         print(
-            f"stopped at {info.counts.matches}/{info.counts.matches_total} matches, all kept\n"
+            f"stopped at {info.counts.matches}/{info.most_matches} matches, all kept\n"
             f"resume:    {resume}",
             file=sys.stderr,
         )

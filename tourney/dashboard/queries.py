@@ -206,7 +206,7 @@ def _summary(reader: RunReader) -> RunSummary:
         seats_text=info.seats_text,
         bots=tuple(info.bots),
         matches=counts.matches,
-        matches_total=counts.matches_total,
+        matches_total=info.most_matches,
         groups=counts.groups,
         groups_total=counts.groups_total,
         faults=counts.faults,

@@ -304,7 +304,7 @@ class Runner:
         elapsed = max(time.monotonic() - self._began, 1e-9)
         return Progress(
             matches=counts.matches,
-            matches_total=counts.matches_total,
+            matches_total=self._writer.info.most_matches,
             rate=(counts.matches - self._matches_before) / elapsed,
             faults=counts.faults,
             workers=len(self._workers),

@@ -154,7 +154,8 @@ class _Chances:
         at = np.ix_(table, table)
         if not self._by_wins:
             gain = self._pairs * doubt
-            return gain[at].sum() / 2 + gain[:, table].sum(axis=1)
+            added: FloatArray = gain[at].sum() / 2 + gain[:, table].sum(axis=1)
+            return added
         odds = self._odds
         own = odds[list(table)]
         among = float(own @ doubt[at] @ own) / 2
@@ -228,5 +229,4 @@ def _best_table(
 def _after(spread: FloatArray, information: FloatArray) -> FloatArray:
     """The covariance as it would be with this information more."""
     size = len(spread)
-    out: FloatArray = np.linalg.solve(np.eye(size) + spread @ information, spread)
-    return out
+    return np.linalg.solve(np.eye(size) + spread @ information, spread).astype(np.float64)
