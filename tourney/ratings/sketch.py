@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tourney.ratings.fits import Cells, cells_of
+from tourney.ratings.fits import Cells, cells_of, scatter
 from tourney.ratings.gains import Gains, gains
 from tourney.ratings.matches import ALL, FloatArray, IntArray, Matches, arrange
 from tourney.ratings.scores import WIN_UNIT
@@ -74,6 +74,8 @@ class Sketch:
     def among(self, names: Collection[str]) -> "Sketch":
         """The pairings whose bots are all in `names`, which become the sketch's bots."""
         wanted = tuple(sorted(names))
+        if wanted == self.bots:
+            return self
         inside = [code for code, bot in enumerate(self.bots) if bot in set(wanted)]
         if len(inside) == len(self.bots):
             return Sketch(wanted, self.seats, self._renamed(wanted))
@@ -100,6 +102,11 @@ class Sketch:
     def cells(self) -> Cells:
         """Where two places of each pairing meet in a flat matrix of the bots."""
         return cells_of(self.pairings, len(self.bots))
+
+    @cached_property
+    def finishes(self) -> FloatArray:
+        """How often each bot (row) finished ahead of each other (column), a tie is half."""
+        return scatter(self.cells, self.ahead, len(self.bots), symmetric=False)
 
     @property
     def groups(self) -> int:
