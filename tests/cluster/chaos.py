@@ -60,7 +60,7 @@ WITHIN_SECONDS = 20.0
 """All events of a schedule begin so soon after the run's first commit."""
 
 LONGEST_SECONDS = 30.0
-"""Of a pause or a cut; a node that is silent for ten is given up."""
+"""Of a pause or a cut; a node that is silent for twenty is given up."""
 
 RUN_SECONDS = 420.0
 """No run takes so long, with all its resumes."""
@@ -331,7 +331,7 @@ def left_behind(network: Network) -> list[str]:
 @contextlib.contextmanager
 def besieged(cpus: Sequence[int], deals: int) -> Iterator[tuple[Network, Path, Path]]:
     """A cluster, the config and the folder of a run that nobody disturbed."""
-    with tempfile.TemporaryDirectory(prefix="tc-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tourney-chaos-") as folder:
         config, whole = Path(folder) / "chaos.toml", Path(folder) / "whole"
         config.write_text(CONFIG.format(deals=deals, root=ROOT))
         subprocess.run(
@@ -363,6 +363,9 @@ def main() -> int:
         "--cpus", type=int, nargs="+", default=None, help="of the head and of each machine"
     )
     given = parser.parse_args()
+    # Whatever ends us, the machines go first.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     reason = cannot()
     if reason:
         print(f"not here: {reason}", file=sys.stderr)

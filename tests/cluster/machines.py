@@ -27,12 +27,11 @@ UP_SECONDS = 120.0
 """A machine is up sooner, unless it never is."""
 
 ENVIRONMENT = {
-    # A node that does not answer is given up after ten seconds instead of a minute.
-    "RAY_health_check_initial_delay_ms": "3000",
+    # A node that does not answer is given up after about twenty seconds instead of a minute.
+    "RAY_health_check_initial_delay_ms": "5000",
     "RAY_health_check_period_ms": "1000",
-    "RAY_health_check_timeout_ms": "3000",
-    "RAY_health_check_failure_threshold": "3",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
+    "RAY_health_check_timeout_ms": "10000",
+    "RAY_health_check_failure_threshold": "2",
     "RAY_USAGE_STATS_ENABLED": "0",
     # As docs/cluster.md wants it.
     "RAY_AUTH_MODE": "token",
@@ -45,7 +44,7 @@ def cannot() -> str:
     """Why there can be no such machines here; empty if there can."""
     if os.geteuid() != 0:
         return "namespaces need root"
-    for tool in ("ip", "unshare", "nsenter", "mount"):
+    for tool in ("ip", "unshare", "nsenter", "setpriv", "mount"):
         if shutil.which(tool) is None:
             return f"there is no `{tool}`"
     try:
@@ -77,7 +76,7 @@ class Network:
         self.subnet = SUBNET.format(number)
         self.machines: list[Machine] = []
         # Below /tmp, as the paths of sockets must be short.
-        self.folder = Path(tempfile.mkdtemp(prefix="tc-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="tourney-chaos-", dir="/tmp"))
         self.disk = self.folder / "disk"
         self._disk_mb = disk_mb
 
@@ -175,7 +174,8 @@ class Machine:
         if not self.is_head:
             role = [f"--address={self._network.address}"]
         self._process = subprocess.Popen(
-            [*self.inside_network, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
+            # Should even we be killed, the machines go with us.
+            ["setpriv", "--pdeathsig", "KILL", *self.inside_network, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
              "taskset", "-c", str(self.cpu), RAY, "start", "--block", *role,
              f"--node-ip-address={self.ip}", f"--num-cpus={self._workers}",
              f"--temp-dir={session}", "--object-store-memory=80000000",
