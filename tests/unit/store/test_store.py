@@ -10,7 +10,17 @@ import pytest
 from tourney import records
 from tourney.deals import commitment
 from tourney.errors import StoreError
-from tourney.store import RunCounts, RunInfo, RunReader, RunWriter, find_run, journal, list_runs
+from tourney.store import (
+    Location,
+    RunCounts,
+    RunInfo,
+    RunReader,
+    RunWriter,
+    find_run,
+    journal,
+    list_runs,
+    storage_at,
+)
 from tourney.store.folder import Folder
 
 SECRET = b"s" * 32
@@ -24,9 +34,9 @@ def info(name: str = "r", started: str = "2026-01-01T00:00:00+00:00") -> RunInfo
     )  # fmt: skip
 
 
-def create(folder: Path, **changes: Any) -> RunWriter:
+def create(where: Location, **changes: Any) -> RunWriter:
     return RunWriter.create(
-        folder, info(folder.name, **changes), secret=SECRET, config_text="x = 1\n",
+        where, info(storage_at(where).name, **changes), secret=SECRET, config_text="x = 1\n",
         resolved={"values": {}, "sources": {}}, bots=[],
     )  # fmt: skip
 
