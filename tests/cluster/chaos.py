@@ -364,8 +364,8 @@ def main() -> int:
     )
     given = parser.parse_args()
     # Whatever ends us, the machines go first.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     reason = cannot()
     if reason:
         print(f"not here: {reason}", file=sys.stderr)

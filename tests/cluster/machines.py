@@ -175,7 +175,8 @@ class Machine:
             role = [f"--address={self._network.address}"]
         self._process = subprocess.Popen(
             # Should even we be killed, the machines go with us.
-            ["setpriv", "--pdeathsig", "KILL", *self.inside_network, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
+            ["setpriv", "--pdeathsig", "KILL", *self.inside_network, "unshare",
+             "--pid", "--fork", "--kill-child", "--mount-proc",
              "taskset", "-c", str(self.cpu), RAY, "start", "--block", *role,
              f"--node-ip-address={self.ip}", f"--num-cpus={self._workers}",
              f"--temp-dir={session}", "--object-store-memory=80000000",

@@ -9,7 +9,7 @@ should have CPUs of their own as well.
 import os
 import socket
 from collections.abc import Iterable
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 
 __all__ = ("CoreSlot", "allowed_cpus", "usable")
@@ -18,19 +18,20 @@ NAME = "\0tourney-core-{cpu}"
 
 CPUS = Path("/sys/devices/system/cpu")
 CGROUPS = Path("/sys/fs/cgroup")
+OURS = Path("/proc/self/cgroup")
 
 
 def allowed_cpus() -> list[int]:
     """CPUs that this process may use: one thread of each physical core first, then the others."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return sorted(allowed, key=lambda cpu: (_siblings(cpu) & set(range(cpu))) != set())
+    allowed = os.sched_getaffinity(0)
+    return sorted(allowed, key=lambda cpu: (min(_siblings(cpu) & allowed) != cpu, cpu))
 
 
 def _siblings(cpu: int) -> set[int]:
     """CPUs of the same physical core, itself included."""
     try:
         text = (CPUS / f"cpu{cpu}/topology/thread_siblings_list").read_text()
-        return set(_numbers(text))
+        return {cpu, *_numbers(text)}
     except (OSError, ValueError):
         return {cpu}
 
@@ -44,26 +45,41 @@ def _numbers(text: str) -> Iterable[int]:
 
 def quota() -> float:
     """How many CPUs' time the control groups of this process allow; infinite without a limit."""
-    least = float("inf")
     try:
-        path = Path("/proc/self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
+        lines = OURS.read_text().splitlines()
     except OSError:
-        return least
-    folder = CGROUPS / path
-    while folder.is_relative_to(CGROUPS):
-        try:
-            most, period = (folder / "cpu.max").read_text().split()
-        except (OSError, ValueError):
-            most, period = "max", "1"
-        if most != "max":
-            least = min(least, int(most) / int(period))
-        folder = folder.parent
+        return inf
+    least = inf
+    for line in lines:
+        _, kinds, path = line.split(":", 2)
+        if kinds and "cpu" not in kinds.split(","):
+            continue
+        # Version 1 has a folder for each kind, version 2 one for all.
+        root = CGROUPS / kinds
+        folder = root / path.lstrip("/")
+        while folder.is_relative_to(root):
+            least = min(least, _limit(folder))
+            folder = folder.parent
     return least
+
+
+def _limit(folder: Path) -> float:
+    """CPUs' time that one control group allows."""
+    try:
+        if (folder / "cpu.max").exists():
+            most, period = (folder / "cpu.max").read_text().split()
+        else:
+            most = (folder / "cpu.cfs_quota_us").read_text().strip()
+            period = (folder / "cpu.cfs_period_us").read_text()
+    except (OSError, ValueError):
+        return inf
+    return inf if most in {"max", "-1"} else int(most) / int(period)
 
 
 def usable() -> int:
     """How many workers this process's CPUs can carry, at least one."""
-    return max(1, min(len(os.sched_getaffinity(0)), ceil(min(quota(), 1 << 20))))
+    cpus = len(os.sched_getaffinity(0))
+    return max(1, min(cpus, ceil(min(quota(), cpus))))
 
 
 class CoreSlot:
