@@ -24,6 +24,9 @@ CHROMIUM = "/usr/bin/chromium"
 PAGES = {
     "runs": "/",
     "leaderboard": "/runs/four",
+    "leaderboard-by-places": "/runs/live?headline=placement&refresh=60",
+    "analysis": "/runs/four/analysis",
+    "analysis-of-two": "/runs/duel/analysis",
     "match": "/runs/four/matches/6?step=22",
     "match-of-a-seat": "/runs/duel/matches/5?step=30&seat=1",
     "match-of-another-game": "/runs/rams/matches/0?step=30",
@@ -39,7 +42,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     bots = ("memory", "flat-6", "flat-4", "chance", FAULTY)
     make_run(folder / "duel", deals=10)
-    make_run(folder / "four", bots=bots, seats=4, deals=5, rules={"rounds": 2})
+    make_run(folder / "four", bots=bots, seats=4, deals=12, rules={"rounds": 2}, history=6)
+    make_run(folder / "live", deals=20, play=90, finish=False, history=10)
     make_run(folder / "rams", game_name="rams", rules={}, bots=("ada", "bo"), deals=1)
     return folder
 
@@ -195,6 +199,13 @@ def test_everything_works_without_javascript(browser: "Browser", address: str) -
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
+    page.get_by_role("link", name="four", exact=True).click()
+    assert page.locator(".history polyline").count() == 5
+    page.get_by_role("link", name="by places", exact=True).click()
+    assert page.url.endswith("?headline=placement")
+    page.get_by_role("link", name="by wins", exact=True).click()
+    page.get_by_role("link", name="Analysis", exact=True).click()
+    assert page.get_by_role("heading", level=1).inner_text() == "Analysis"
     page.get_by_role("link", name="four", exact=True).click()
     page.get_by_role("link", name="Matches", exact=True).click()
     page.get_by_role("link", name="6", exact=True).click()

@@ -37,7 +37,14 @@ def make_verified_run(folder: Path, game: str = "dam", seats: int = 3, **options
         started="2026-01-01T00:00:00+00:00", updated="", commitment=commitment(SECRET),
         counts=RunCounts(groups_total=schedule.groups, matches_total=schedule.matches),
     )  # fmt: skip
-    tournament = {"name": "t", "game": game, "seats": seats, "format": "round-robin", "deals": 2, "seed": None}
+    tournament = {
+        "name": "t",
+        "game": game,
+        "seats": seats,
+        "format": "round-robin",
+        "deals": 2,
+        "seed": None,
+    }
     bots = [dict.fromkeys(("digest", "package", "version"), "") | {"bot": name} for name in BOTS]
     writer = RunWriter.create(
         folder, info, secret=SECRET, config_text="", bots=bots,

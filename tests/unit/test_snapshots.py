@@ -12,7 +12,7 @@ from tests.unit.ratings.test_sums import seat_rows
 from tests.unit.store.test_store import create, tables
 from tests.unit.test_runner import FakeExecutor
 from tourney.ratings import Report, Sums, outlook_of, report, sums
-from tourney.reports import board_of, kept_report
+from tourney.reports import board_of, kept_report, report_of
 from tourney.runner.loop import Progress, Runner
 from tourney.runner.snapshots import HISTORY_POINTS, Snapshots, thinned
 from tourney.runner.standing import REFIT_SECONDS, SHARE, UNADDED, Ratings
@@ -188,6 +188,45 @@ def test_a_resumed_run_goes_on_from_its_rows(tmp_path: Path) -> None:
     assert history["matches"].is_sorted()
     assert before in history["matches"].to_list()
     assert history["matches"].max() == 80
+
+
+def test_what_was_kept_is_shown_only_while_it_is_all_there_is(tmp_path: Path) -> None:
+    writer, _ = play(tmp_path / "r", 20, stop_at=4)
+    reader = RunReader(tmp_path / "r")
+    kept = kept_report(reader)
+    assert kept is not None
+    # The very same numbers, not only close ones: they are read and not made again.
+    assert report_of(reader) == kept
+    assert_same(report_of(reader, headline="placement"), of_rows(tmp_path / "r"))
+    writer.commit([77], tables(77), 9.0)
+    writer.close()
+    later = RunReader(tmp_path / "r")
+    assert kept_report(later) == kept
+    found = report_of(later, hurried=True)
+    assert found.standings[0].matches == kept.standings[0].matches + 2
+    assert_same(found, of_rows(tmp_path / "r"))
+
+
+def test_a_hurried_reader_of_a_long_run_is_content_with_what_was_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, _ = play(tmp_path / "r", 20, stop_at=4)
+    writer.commit([77], tables(77), 9.0)
+    writer.close()
+    reader = RunReader(tmp_path / "r")
+    monkeypatch.setattr("tourney.reports.kept.MANY", reader.info.counts.matches)
+    assert report_of(reader, hurried=True) == kept_report(reader)
+    assert report_of(reader) != kept_report(reader)
+
+
+def test_what_another_version_kept_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, _ = play(tmp_path / "r", 10)
+    writer.close()
+    monkeypatch.setattr("tourney.reports.kept.__version__", "0.0.9")
+    assert kept_report(RunReader(tmp_path / "r")) is None
+    assert_same(report_of(RunReader(tmp_path / "r")), of_rows(tmp_path / "r"))
 
 
 def test_derived_files_can_be_deleted_or_damaged(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -14,18 +15,25 @@ if TYPE_CHECKING:
 
 __all__ = ("board_table", "plain_table", "print_report", "title_of")
 
-NARROW = 60
-"""Below this the table keeps rank, bot, rating and wins."""
+DROPPED = ("mean ms", "> next", "matches", "by place", "by wins", "points", "tied", "faults")
+"""Columns that a narrow terminal goes without, the least missed first."""
 
-WIDE = 104
-"""From here on there is room for what is nice to know."""
+NAME_WIDTH = 24
+"""Room for a bot's name before other columns go."""
+
+LEAST_NAME = 8
+"""A name keeps so many of its letters."""
 
 
 class _Column(NamedTuple):
     head: str
     cells: list[str]
-    least: int = 0
-    """Width of the terminal from which it is shown."""
+
+    @property
+    def width(self) -> int:
+        """Room that it takes, with the space beside it."""
+        widest = max(len(self.head), *map(len, self.cells), 0)
+        return 2 + (min(widest, NAME_WIDTH) if self.head == "bot" else widest)
 
 
 def title_of(info: "RunInfo") -> str:
@@ -51,8 +59,8 @@ def board_table(
     title: str = "",
     every_look: bool = False,
     most: int | None = None,
-) -> Table:
-    """The leaderboard as a table.
+) -> Group:
+    """The leaderboard as a table, with its key under it.
 
     Args:
         lines: best first.
@@ -63,18 +71,37 @@ def board_table(
     """
     table = plain_table(title)
     shown = lines if most is None or len(lines) <= most else lines[: max(1, most - 1)]
-    columns = [column for column in _columns(shown) if width >= column.least]
+    columns = _fitting(_columns(shown), width)
+    others = sum(column.width for column in columns if column.head != "bot")
     for column in columns:
         if column.head == "bot":
-            table.add_column("bot", overflow="ellipsis", no_wrap=True, min_width=8)
+            # What is left of the terminal; numbers are never cut.
+            table.add_column("bot", no_wrap=True, max_width=max(LEAST_NAME, width - others - 3))
         else:
-            table.add_column(column.head, justify="right", no_wrap=True)
+            table.add_column(column.head, justify="right", no_wrap=True, min_width=column.width - 2)
     for cells in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*map(Text, cells))
+        table.add_row(*map(_styled, columns, cells))
     said = [] if len(shown) == len(lines) else [f"… {len(lines) - len(shown)} more"]
-    table.caption = Text("\n".join([*said, *_caption(lines, every_look=every_look)]))
-    table.caption_justify = "left"
-    return table
+    key = "\n".join([*said, *_caption(lines, every_look=every_look)])
+    return Group(table, Text(key, style="dim"), "")
+
+
+def _styled(column: _Column, cell: str) -> Text:
+    """A cell with its error in the background and what matters in front."""
+    value, sign, error = cell.partition("±")
+    front = {"bot": "bold", "rating": "bold"}.get(column.head, "")
+    if column.head == "faults" and cell != "0":
+        front = "bold red"
+    return Text.assemble((value, front), (sign + error, "dim"))
+
+
+def _fitting(columns: list[_Column], width: int) -> list[_Column]:
+    """Those that there is room for."""
+    for head in DROPPED:
+        if 1 + sum(column.width for column in columns) <= width:
+            break
+        columns = [column for column in columns if column.head != head]
+    return columns
 
 
 def _columns(lines: "Sequence[Line]") -> list[_Column]:
@@ -87,23 +114,23 @@ def _columns(lines: "Sequence[Line]") -> list[_Column]:
     if _any_tied(lines):
         columns.append(_Column("tied", [line.letters for line in lines]))
     columns += [
-        _Column("> next", [_certainty(line.superiority) for line in lines], WIDE),
+        _Column("> next", [_certainty(line.superiority) for line in lines]),
     ]
     if any(line.win_share is not None for line in lines):
         columns += [
             _Column("wins", [_share(line.win_share, line.win_se) for line in lines]),
-            _Column("points", [_number(line.mean_score, line.score_se) for line in lines], NARROW),
+            _Column("points", [_number(line.mean_score, line.score_se) for line in lines]),
         ]
     else:
         columns += [
-            _Column("by wins", [f"{line.win_rating:.0f}" for line in lines], NARROW),
-            _Column("by place", [f"{line.placement_rating:.0f}" for line in lines], NARROW),
+            _Column("by wins", [f"{line.win_rating:.0f}" for line in lines]),
+            _Column("by place", [f"{line.placement_rating:.0f}" for line in lines]),
         ]
-    columns.append(_Column("matches", [f"{line.matches:,}" for line in lines], NARROW))
+    columns.append(_Column("matches", [f"{line.matches:,}" for line in lines]))
     if any(line.faults for line in lines):
         columns.append(_Column("faults", [f"{line.faults or 0:,}" for line in lines]))
     if any(line.ms_mean is not None for line in lines):
-        columns.append(_Column("mean ms", [_ms(line.ms_mean) for line in lines], WIDE))
+        columns.append(_Column("mean ms", [_ms(line.ms_mean) for line in lines]))
     return columns
 
 

@@ -78,7 +78,7 @@ class PlainDisplay:
         sizes = ",".join(map(str, info.table_sizes or [info.seats]))
         self._say(
             f"tourney {verb} run={info.id} game={info.game} seats={sizes} "
-            f"bots={len(info.bots)} matches={info.counts.matches_total} sandbox={info.sandbox}"
+            f"bots={len(info.bots)} matches={info.most_matches} sandbox={info.sandbox}"
         )
 
     def progress(self, progress: "Progress") -> None:
@@ -134,7 +134,7 @@ class LiveDisplay:
         verb = "resuming" if resumed else "playing"
         self._live.console.print(
             f"{verb} {info.id}: {info.game}, {len(info.bots)} bots, {info.seats_text}, "
-            f"{info.counts.matches_total:,} matches, sandbox {info.sandbox}",
+            f"{info.most_matches:,} matches, sandbox {info.sandbox}",
             highlight=False,
             markup=False,
         )
@@ -196,7 +196,7 @@ class JsonDisplay:
             game=info.game,
             seats=info.seats,
             bots=info.bots,
-            matches_total=info.counts.matches_total,
+            matches_total=info.most_matches,
             sandbox=info.sandbox,
             resumed=resumed,
         )

@@ -57,7 +57,7 @@ def _ray() -> "Line":
     from tourney.sandbox.doctor.lines import fail, good
 
     try:
-        import tourney.executors.ray  # noqa: F401
+        import tourney.executors.cluster  # noqa: F401
     except ImportError as error:
         fix = "pip install 'ray[default]', with the same version on every node"
         return fail("cluster", "Ray", f"does not load: {error}", fix)
@@ -65,7 +65,7 @@ def _ray() -> "Line":
 
 
 def _nodes(address: str, sandbox: str) -> Found:
-    from tourney.executors.ray import on_every_node
+    from tourney.executors.cluster import on_every_node
     from tourney.sandbox.doctor import examine
     from tourney.sandbox.doctor.lines import fail
 

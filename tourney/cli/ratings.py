@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
-    from tourney.ratings import Board, Model
+    from tourney.ratings import Board, Model, Report
     from tourney.reports import Evidence
     from tourney.store import RunReader
 
@@ -115,7 +115,7 @@ def ratings(
             raise typer.BadParameter("--import takes the place of runs, and has a line a bot")
         from tourney.reports import imported
 
-        _show(imported(file, headline=chosen or "win", anchor=anchor), {}, "", form)
+        _show(_report(imported(file, headline=chosen or "win", anchor=anchor)), "", form)
         return
     readers = _readers(runs or ["results"], game)
     if panel is not None or by is By.SEAT:
@@ -123,17 +123,22 @@ def ratings(
 
         _show_panel(Evidence(readers, chosen), panel or PanelChoice.SEATS, form)
         return
+    if len(readers) == 1 and by is By.BOT and anchor is None:
+        from tourney.reports import report_of
+
+        shown = report_of(readers[0], headline=chosen)
+        if form is Format.TABLE:
+            print_run(shown, readers[0])
+        else:
+            _show(shown, "", form)
+        return
     from tourney.reports import board_of
 
     board = board_of(readers, headline=chosen, anchor=anchor, by_version=by is By.VERSION)
     if by is By.SEATS:
         _show_sizes(board, form)
-    elif len(readers) > 1:
-        _show(board, {}, f"{len(readers)} runs of {readers[0].info.game}", form)
-    elif form is Format.TABLE:
-        print_run(board, readers[0])
     else:
-        _show(board, readers[0].info.stop, "", form)
+        _show(_report(board), f"{len(readers)} runs of {readers[0].info.game}", form)
 
 
 def _readers(runs: Sequence[str], game: str | None) -> "list[RunReader]":
@@ -189,24 +194,29 @@ def _write(lines: Sequence[Mapping[str, Any]], form: Format) -> None:
         writer.writerows(lines)
 
 
-def _show(board: "Board", stop: Mapping[str, Any], title: str, form: Format) -> None:
-    import msgspec
-
-    from tourney.cli.board import print_report
+def _report(board: "Board") -> "Report":
+    """What to show of a board that is not that of one run."""
     from tourney.ratings import outlook_of, report
 
-    shown = report(board, stop, outlook_of(board, stop))
+    return report(board, {}, outlook_of(board, {}))
+
+
+def _show(shown: "Report", title: str, form: Format) -> None:
+    import msgspec
+
     if form is Format.TABLE:
+        from tourney.cli.board import print_report
+
         print_report(shown, title=title)
     else:
         _write([msgspec.structs.asdict(line) for line in shown.standings], form)
 
 
-def print_run(board: "Board", reader: "RunReader") -> None:
+def print_run(shown: "Report", reader: "RunReader") -> None:
     """The leaderboard of a run, what is left to find out, and what its matches are worth."""
     from tourney.cli.board import title_of
 
-    _show(board, reader.info.stop, title_of(reader.info), Format.TABLE)
+    _show(shown, title_of(reader.info), Format.TABLE)
     for bot, reason in reader.info.withdrawn.items():
         print(f"withdrawn: {bot} after {reason}; its later matches were not played, nor rated")
 
@@ -242,4 +252,4 @@ def _show_sizes(board: "Board", form: Format) -> None:
         _write(lines, form)
         return
     for seats, part in parts:
-        _show(part, {}, f"{seats} seats", form)
+        _show(_report(part), f"{seats} seats", form)

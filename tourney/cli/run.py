@@ -166,14 +166,13 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
 
     from tourney.cli.display import JsonDisplay
     from tourney.cli.ratings import print_run
-    from tourney.ratings import outlook_of, report
-    from tourney.reports import board_of
+    from tourney.reports import report_of
     from tourney.reports.places import place_lines
     from tourney.store import RunReader
 
     writer, info = opened.writer, opened.writer.info
     reader = RunReader(writer.folder)
-    board = board_of([reader])
+    shown = report_of(reader)
     command = _command()
     serve = shlex.join([*command, "serve", str(writer.folder.parent), "--open"])
     if isinstance(events, JsonDisplay):
@@ -184,17 +183,15 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
             matches=info.counts.matches,
             faults=info.counts.faults,
             seconds=round(info.seconds, 3),
-            ratings=msgspec.to_builtins(
-                report(board, info.stop, outlook_of(board, info.stop)).standings
-            ),
+            ratings=msgspec.to_builtins(shown.standings),
             resume=resume if code else None,
         )
         return
-    if board.lines:
-        print_run(board, reader)
+    if shown.standings:
+        print_run(shown, reader)
     if code:
         print(
-            f"stopped at {info.counts.matches}/{info.counts.matches_total} matches, all kept\n"
+            f"stopped at {info.counts.matches}/{info.most_matches} matches, all kept\n"
             f"resume:    {resume}",
             file=sys.stderr,
         )

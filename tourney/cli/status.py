@@ -61,7 +61,7 @@ def facts(reader: "RunReader") -> dict[str, Any]:
     silent, pulse = reader.silent_since, reader.heartbeat
     plays = info.status == "running" and silent is None
     rate = pulse.rate if plays and pulse else None
-    left = counts.matches_total - counts.matches
+    left = info.most_matches - counts.matches
     committed = pulse.committed if pulse else ""
     return {
         "run": info.id,
@@ -69,7 +69,7 @@ def facts(reader: "RunReader") -> dict[str, Any]:
         "state": "silent" if silent else info.status,
         "silent_since": silent,
         "matches": counts.matches,
-        "matches_total": counts.matches_total,
+        "matches_total": info.most_matches,
         "groups": counts.groups,
         "groups_total": counts.groups_total,
         "rounds": counts.rounds,

@@ -27,8 +27,8 @@ from tourney.dashboard.values import (
 )
 from tourney.errors import StoreError, TourneyError
 from tourney.games.registry import make_game
-from tourney.ratings import Model, outlook_of, report
-from tourney.reports import PANELS, Evidence, Panel, PanelName, board_of, panel
+from tourney.ratings import Model
+from tourney.reports import PANELS, Evidence, Panel, PanelName, panel, report_of
 from tourney.reports.places import place_lines
 from tourney.store import Location, NoRun, RunReader, look, run_called, storage_at
 from tourney.store.storage import is_of_storage
@@ -206,7 +206,7 @@ def _summary(reader: RunReader) -> RunSummary:
         seats_text=info.seats_text,
         bots=tuple(info.bots),
         matches=counts.matches,
-        matches_total=counts.matches_total,
+        matches_total=info.most_matches,
         groups=counts.groups,
         groups_total=counts.groups_total,
         faults=counts.faults,
@@ -247,8 +247,7 @@ def _detail(reader: RunReader) -> RunDetail:
 
 def _ratings(reader: RunReader, headline: Model | None) -> Ratings:
     game = make_game(reader.info.game, reader.info.rules).info
-    board, stop = board_of([reader], headline=headline), reader.info.stop
-    shown = report(board, stop, outlook_of(board, stop))
+    shown = report_of(reader, headline=headline, hurried=True)
     return Ratings(
         run=reader.folder.name,
         score_name=game.score_name,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tourney.errors import NodeNoisy
 from tourney.sandbox.base import BotProcess, ProcessLimits, Sandbox
 
-__all__ = ("Canary",)
+__all__ = ("Canary", "late_after")
 
 ASK_SECONDS = 0.25
 """How often it is asked while matches are played."""
@@ -22,6 +22,11 @@ LEAST_BOUND_MS = 100
 
 GIVE_UP_SECONDS = 5.0
 LINE = b"tweet\n"
+
+
+def late_after(move_ms: int) -> float:
+    """Milliseconds after which an answer is late that takes no work, with the bots' limit."""
+    return max(LEAST_BOUND_MS, move_ms / 2)
 
 
 class Canary:
@@ -38,7 +43,7 @@ class Canary:
         Raises:
             SandboxUnavailable: it cannot be confined.
         """
-        self._bound_ms = max(LEAST_BOUND_MS, move_ms / 2)
+        self._bound_ms = late_after(move_ms)
         self._sandbox = sandbox
         self._folder = folder
         self._process = self._start()

@@ -35,25 +35,26 @@ def duel(sketches: Sequence[Sketch], bot: str, other: str, model: Model = "place
         ValueError: groups of one pairing have different numbers of matches, so that the mean
             over a group cannot be told from its sums.
     """
-    sums, matches, taken = np.zeros(3), 0.0, 0.0
+    sums, matches, taken = np.zeros(4), 0.0, 0.0
     for sketch in sketches:
         if bot not in sketch.bots or other not in sketch.bots:
             continue
         first, second = sorted((sketch.bots.index(bot), sketch.bots.index(other)))
         flip = sketch.bots[first] != bot
         for rows, i, j in _places(sketch.pairings, first, second):
-            groups, played = sketch.column("groups")[rows], sketch.column("matches")[rows]
+            groups, played = sketch.column("groups", rows), sketch.column("matches", rows)
             size = played / groups
-            if not np.allclose(sketch.column("matches_sq")[rows], size * size * groups):
+            if not np.allclose(sketch.column("matches_sq", rows), size * size * groups):
                 raise ValueError("groups of unequal size have no common score")
-            gained, square, won = _lead(sketch, rows, i, j, model)
+            gained, square, cube, won = _lead(sketch, rows, i, j, model)
             # The lead of a match is from -1 to 1, the score from 0 to 1.
-            lead, lead_sq = gained / size, square / size**2
-            lead = -lead if flip else lead
+            lead, lead_sq, lead_cu = gained / size, square / size**2, cube / size**3
+            lead, lead_cu = (-lead, -lead_cu) if flip else (lead, lead_cu)
             sums += (
                 groups.sum(),
                 ((groups + lead) / 2).sum(),
                 ((groups + 2 * lead + lead_sq) / 4).sum(),
+                ((groups + 3 * lead + 3 * lead_sq + lead_cu) / 8).sum(),
             )
             matches += played.sum()
             taken += won.sum()
@@ -102,11 +103,11 @@ def pair_outcomes(arranged: Mapping[int, Matches], bot: str, other: str) -> Outc
 
 def _lead(
     sketch: Sketch, rows: IntArray, i: int, j: int, model: Model
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Sums over groups of place i's lead over place j and of its square, and wins of the two."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Sums over groups of place i's lead over place j, its square and cube; wins of the two."""
 
     def column(name: str) -> FloatArray:
-        return sketch.column(name)[rows]
+        return sketch.column(name, rows)
 
     if model == "placement":
         # Ahead minus behind, with ahead counted in halves and ahead + behind = matches.
@@ -116,11 +117,12 @@ def _lead(
             - column(f"ahead_m_{i}_{j}") * 4 / HALVES
             + column("matches_sq")
         )
-        return ahead - played, square, played
+        return ahead - played, square, column(f"lead_cu_{i}_{j}"), played
     both = column(f"win_sq_{i}_{i}") + column(f"win_sq_{j}_{j}") - 2 * column(f"win_sq_{i}_{j}")
     return (
         (column(f"win_{i}") - column(f"win_{j}")) / WIN_UNIT,
         both / WIN_UNIT**2,
+        column(f"win_lead_cu_{i}_{j}") / WIN_UNIT**3,
         (column(f"win_{i}") + column(f"win_{j}")) / WIN_UNIT,
     )
 

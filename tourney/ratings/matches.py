@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-__all__ = ("ByBot", "FloatArray", "IntArray", "Matches", "arrange")
+__all__ = ("ALL", "ByBot", "FloatArray", "IntArray", "Matches", "arrange")
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

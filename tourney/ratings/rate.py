@@ -127,7 +127,7 @@ def rate(*sketches: Sketch, anchor: str | None = None, prior: float = 1.0) -> li
     if anchor is not None and anchor not in names:
         raise ValueError(f"no bot called {anchor!r} to anchor the ratings at")
     unified = [sketch.among(names) for sketch in sketches]
-    met = sum((_ahead(sketch) for sketch in unified), np.zeros((len(names), len(names))))
+    met = sum((sketch.finishes for sketch in unified), np.zeros((len(names), len(names))))
     labels = tables(met + met.T)
     played = (met + met.T).sum(axis=1) > 0
     out = []
@@ -137,10 +137,6 @@ def rate(*sketches: Sketch, anchor: str | None = None, prior: float = 1.0) -> li
         out.append(_table([sketch for sketch in own if sketch.rows.height], anchor, prior))
     out.sort(key=lambda table: (-len(table.bots), table.bots))
     return out
-
-
-def _ahead(sketch: Sketch) -> FloatArray:
-    return scatter(sketch.cells, sketch.ahead, len(sketch.bots), symmetric=False)
 
 
 def _table(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> RatingTable:
@@ -169,7 +165,7 @@ def _placement(sketches: Sequence[Sketch], anchor: str | None, prior: float) -> 
     bots = sketches[0].bots
     weights = _weights(sketches)
     ahead = sum(
-        (w * _ahead(s) for w, s in zip(weights, sketches, strict=True)),
+        (w * s.finishes for w, s in zip(weights, sketches, strict=True)),
         np.zeros((len(bots), len(bots))),
     )
     fit = fit_pairs(ahead, prior=prior)

@@ -7,9 +7,10 @@ runs. A confidence sequence pays for the looks. Two are here.
 l on "the mean is above m" has after all groups the product of 1 + l (x - m). If the mean is m no
 bet can be expected to win, so that the gambler, and any mixture of gamblers, ever gets 1 / a times
 the first stake in at most a share a of runs (Ville 1939; the sequence is Waudby-Smith and Ramdas
-2024). Sums of x and x^2 do not tell the product, but they tell how small it can be: least where
-the scores are 0 and one other value (the moment problem of Chebyshev and Markov). We take that,
-so the sequence needs no group's own score, no order, and holds for few groups as for many.
+2024). Sums of x, x^2 and x^3 do not tell the product, but they tell how small it can be: least
+where the scores are 0, 1 and one value between (the moment problem of Chebyshev and Markov). We
+take that, so the sequence needs no group's own score, no order, and holds for few groups as for
+many.
 
 *Ratings* have no such bounds. `reach` is the asymptotic sequence
 
@@ -24,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logsumexp
 
 from tourney.ratings.matches import FloatArray
 
@@ -43,8 +43,12 @@ BEST_SPREAD = 30.0
 BETS, LEAST_BET, MOST_BET = 48, 1e-3, 20.0
 """The gamblers; the least bet is for a difference that takes a hundred million groups."""
 
+STEPS = np.linspace(0, 1, BETS)
+
 RUINED = 0.999
 """No bet may lose everything."""
+
+ROUNDING = 1e-9
 
 MOST_GROUPS = 10**10
 """A forecast beyond this says: never."""
@@ -56,6 +60,7 @@ class GroupMean(NamedTuple):
     groups: int
     total: float
     squares: float
+    cubes: float
 
     @property
     def mean(self) -> float:
@@ -77,7 +82,20 @@ class GroupMean(NamedTuple):
             self.groups,
             self.groups - self.total,
             self.groups - 2 * self.total + self.squares,
+            self.groups - 3 * self.total + 3 * self.squares - self.cubes,
         )
+
+    @property
+    def worst(self) -> tuple[tuple[float, float], ...]:
+        """Values and how many groups had them, such that bets on these sums pay least."""
+        inner, outer = self.total - self.squares, self.squares - self.cubes
+        # Nothing between 0 and 1, or so little that rounding hides where it is.
+        if inner <= ROUNDING * self.groups:
+            return (0.0, self.groups - self.total), (1.0, self.total)
+        value = min(max(outer / inner, ROUNDING), 1 - ROUNDING)
+        there = inner / (value * (1 - value))
+        ones = max(self.total - there * value, 0.0)
+        return (0.0, max(self.groups - there - ones, 0.0)), (value, there), (1.0, ones)
 
 
 def _hunger(error: float) -> float:
@@ -86,24 +104,30 @@ def _hunger(error: float) -> float:
     return lost + math.log(lost) + 1
 
 
-def _log_wealth(scores: GroupMean, mean: float, error: float, times: float = 1.0) -> float:
-    """Log of what the gamblers have at least who bet that the values are above `mean`.
+class _Gamblers(NamedTuple):
+    """What gamblers have at least who bet that the values are above a mean."""
 
-    Args:
-        scores: the values.
-        mean: what the bets are against.
-        error: share of runs in which they ever get its inverse, on this side alone.
-        times: how often the values came.
-    """
-    bets = np.geomspace(LEAST_BET, RUINED * min(1 / mean, MOST_BET), BETS)
+    stakes: FloatArray
+    won: FloatArray
+    """Logarithm of what each has made of a stake of 1."""
+
+    def log_wealth(self, times: float = 1.0) -> float:
+        """Of all together, had the values come so often."""
+        won = times * self.won
+        top = float(won.max())
+        return top + math.log(float(self.stakes @ np.exp(won - top)))
+
+
+def _gamble(scores: GroupMean, mean: float, error: float) -> _Gamblers:
+    """The gamblers against `mean`, who may multiply their stake by 1 / `error` in no more runs."""
+    most = RUINED * min(1 / mean, MOST_BET)
+    bets = LEAST_BET * (most / LEAST_BET) ** STEPS
     # Bets spread as half of a normal distribution, whose width suits `BEST_SPREAD`.
     stakes = bets * np.exp(-(bets**2) * BEST_SPREAD / _hunger(error) / 2)
-    # The worst scores with these sums: some groups at 0, the others at one value.
-    value = scores.squares / scores.total
-    there = scores.total / value
-    won: FloatArray = there * np.log1p(bets * (value - mean))
-    won += (scores.groups - there) * np.log1p(-bets * mean)
-    return float(logsumexp(times * won, b=stakes / stakes.sum()))
+    won = np.zeros(BETS)
+    for value, groups in scores.worst:
+        won += groups * np.log1p(bets * (value - mean))
+    return _Gamblers(stakes / stakes.sum(), won)
 
 
 def certainly_above(scores: GroupMean, mean: float, error: float) -> bool:
@@ -116,7 +140,7 @@ def certainly_above(scores: GroupMean, mean: float, error: float) -> bool:
     """
     if scores.groups < FIRST_LOOK or scores.mean <= mean:
         return False
-    return mean <= 0 or _log_wealth(scores, mean, error / 2) >= math.log(2 / error)
+    return mean <= 0 or _gamble(scores, mean, error / 2).log_wealth() >= math.log(2 / error)
 
 
 def interval(scores: GroupMean, error: float) -> tuple[float, float]:
@@ -131,11 +155,11 @@ def _low(scores: GroupMean, error: float) -> float:
     nothing, wanted = 1e-9, math.log(2 / error)
 
     def lacks(mean: float) -> float:
-        return wanted - _log_wealth(scores, mean, error / 2)
+        return wanted - _gamble(scores, mean, error / 2).log_wealth()
 
     if not certainly_above(scores, nothing, error):
         return 0.0
-    return float(brentq(lacks, nothing, scores.mean, xtol=1e-9))
+    return float(brentq(lacks, nothing, scores.mean, xtol=1e-7))
 
 
 def groups_needed(scores: GroupMean, mean: float, error: float) -> float:
@@ -146,12 +170,15 @@ def groups_needed(scores: GroupMean, mean: float, error: float) -> float:
     side = scores if scores.mean > mean else scores.flipped
     other = mean if scores.mean > mean else 1 - mean
 
+    if side.mean <= other:
+        return math.inf
+    gamblers = _gamble(side, other, error / 2)
+
     def lacks(log_groups: float) -> float:
-        times = math.exp(log_groups) / scores.groups
-        return math.log(2 / error) - _log_wealth(side, other, error / 2, times)
+        return math.log(2 / error) - gamblers.log_wealth(math.exp(log_groups) / side.groups)
 
     first, last = math.log(FIRST_LOOK), math.log(MOST_GROUPS)
-    if side.mean <= other or lacks(last) > 0:
+    if lacks(last) > 0:
         return math.inf
     return math.exp(first if lacks(first) <= 0 else brentq(lacks, first, last))
 

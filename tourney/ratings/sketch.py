@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tourney.ratings.fits import Cells, cells_of
+from tourney.ratings.fits import Cells, cells_of, scatter
 from tourney.ratings.gains import Gains, gains
-from tourney.ratings.matches import FloatArray, IntArray, Matches, arrange
+from tourney.ratings.matches import ALL, FloatArray, IntArray, Matches, arrange
 from tourney.ratings.scores import WIN_UNIT
 
 __all__ = ("HALVES", "Sketch", "add_sketches", "sketch", "sketches")
@@ -41,7 +41,8 @@ class Sketch:
     """A row a pairing. Bots are `bot_0` ... in rising order. `ahead_i_j` is how often the i-th
     finished before the j-th (in halves), `place_*` and `win_*` are moments of the seats beaten and
     of the win shares: `_sq` summed over groups, `_match` over matches, `_m` times the group's
-    matches."""
+    matches. `lead_cu_i_j` are cubes of ahead minus behind, `win_lead_cu_i_j` of what one won more
+    than the other."""
 
     def plus(self, other: "Sketch") -> "Sketch":
         """The sketch of both; no group may be in both.
@@ -73,6 +74,8 @@ class Sketch:
     def among(self, names: Collection[str]) -> "Sketch":
         """The pairings whose bots are all in `names`, which become the sketch's bots."""
         wanted = tuple(sorted(names))
+        if wanted == self.bots:
+            return self
         inside = [code for code, bot in enumerate(self.bots) if bot in set(wanted)]
         if len(inside) == len(self.bots):
             return Sketch(wanted, self.seats, self._renamed(wanted))
@@ -81,9 +84,9 @@ class Sketch:
         )
         return Sketch(wanted, self.seats, Sketch(self.bots, self.seats, kept)._renamed(wanted))
 
-    def column(self, name: str) -> FloatArray:
-        """A column as numbers."""
-        return self.rows[name].to_numpy().astype(np.float64)
+    def column(self, name: str, chosen: IntArray | slice = ALL) -> FloatArray:
+        """A column as numbers, of all pairings or the chosen ones."""
+        return self.rows[name].to_numpy()[chosen].astype(np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be worked out again is not sent.
@@ -99,6 +102,11 @@ class Sketch:
     def cells(self) -> Cells:
         """Where two places of each pairing meet in a flat matrix of the bots."""
         return cells_of(self.pairings, len(self.bots))
+
+    @cached_property
+    def finishes(self) -> FloatArray:
+        """How often each bot (row) finished ahead of each other (column), a tie is half."""
+        return scatter(self.cells, self.ahead, len(self.bots), symmetric=False)
 
     @property
     def groups(self) -> int:
@@ -167,6 +175,8 @@ def _totals(found: Gains, sizes: IntArray, index: IntArray, pairings: int) -> di
         out[f"ahead_{i}_{j}"] = sums = total(halves)
         out[f"ahead_m_{i}_{j}"] = times_size(halves, sums)
         out[f"ahead_sq_{i}_{j}"] = total(halves * halves)
+        lead = halves - every  # ahead minus behind, in whole matches
+        out[f"lead_cu_{i}_{j}"] = total(lead * lead * lead)
     # Each match has as many finishes ahead as pairs, and one win: what all but one gained tells the
     # rest, and so do products, whose rows add up to the own gain times that.
     pairs = HALVES * seats * (seats - 1) // 2
@@ -175,6 +185,9 @@ def _totals(found: Gains, sizes: IntArray, index: IntArray, pairings: int) -> di
         ("place", place, found.place_products, pairs, 1),
         ("win", win, found.win_products, found.unit, WIN_UNIT // found.unit),
     )
+    for i, j in found.ahead:
+        lead = win[i] - win[j]
+        out[f"win_lead_cu_{i}_{j}"] = total(lead * lead * lead) * (WIN_UNIT // found.unit) ** 3
     for name, gained, products, whole, scale in parts:
         own = [total(row) for row in gained[:-1]]
         own.append(whole * matches - sum(own))

@@ -1,7 +1,7 @@
 """What runs say: leaderboards, panels and history. The command line and the pages both ask here."""
 
 from tourney.reports.boards import board_of, chosen, headline_of, imported
-from tourney.reports.kept import kept_report
+from tourney.reports.kept import kept_report, report_of
 from tourney.reports.panels import PANELS, Evidence, Panel, PanelName, panel
 
 __all__ = (
@@ -15,4 +15,5 @@ __all__ = (
     "imported",
     "kept_report",
     "panel",
+    "report_of",
 )

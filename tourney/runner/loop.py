@@ -167,9 +167,11 @@ class Runner:
                 self._rate()
                 self._report(self._progress())
         finally:
-            if self._pending:
-                self._commit()
-            self._executor.close()
+            try:
+                if self._pending:
+                    self._commit()
+            finally:
+                self._executor.close()
         self._rate(last=True)
         self._report(self._progress())
         return self._scheduler.left == 0 or self._stopped_by is not None
@@ -306,7 +308,7 @@ class Runner:
         elapsed = max(time.monotonic() - self._began, 1e-9)
         return Progress(
             matches=counts.matches,
-            matches_total=counts.matches_total,
+            matches_total=self._writer.info.most_matches,
             rate=(counts.matches - self._matches_before) / elapsed,
             faults=counts.faults,
             workers=len(self._workers),

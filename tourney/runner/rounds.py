@@ -188,5 +188,6 @@ def known_from(sums: tuple[Sketch, ...], rule: StopRule, headline: Model) -> Kno
         estimates.bots,
         estimates.strengths,
         estimates.spread,
+        headline == "win",
         tuple((pair.bot, pair.other) for pair in pairs if pair.verdict == "open"),
     )

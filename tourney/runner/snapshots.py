@@ -1,7 +1,7 @@
 """What is derived from a run's rows, as files beside them: ratings, pairs, seats and history.
 
-Written by the runner as it goes, for readers that want no rows. Nothing reads them back but the
-history, which no row holds; all may be deleted, and a damaged one is as good as none.
+Written by the runner as it goes, for readers that want no rows. No row holds the history; the rest
+is made of them, and all may be deleted: a damaged one is as good as none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from tourney import __version__
 from tourney.ratings import Report, Sums, effects_of, facts_of, head_to_head
 from tourney.store import RunWriter
 from tourney.store.derived import read_derived, write_derived
@@ -54,7 +55,12 @@ class Snapshots:
             for one in sums.seats
             for effect in effects_of(one)
         ]
-        self._save("ratings", map(msgspec.structs.asdict, report.standings), facts_of(report))
+        facts = {
+            **facts_of(report),
+            "committed": str(self._writer.info.counts.matches),
+            "tourney": __version__,
+        }
+        self._save("ratings", map(msgspec.structs.asdict, report.standings), facts)
         for name, rows in (
             ("head_to_head", [msgspec.structs.asdict(pair) for pair in pairs]),
             ("seat_effects", seats),

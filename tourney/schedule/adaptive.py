@@ -1,8 +1,11 @@
 """Rounds of tables that say most about neighbours not told apart yet (RATINGS.md section 4.7).
 
-With G = V C C^T V over the undecided contrasts C and the covariance V of strengths, a match of i
-and j is worth p q (G_ii + G_jj - 2 G_ij). The best pair is seated first, then whoever adds most.
-The tables of a round are drawn one after another, each as if those before it were played. The
+With G = V C C^T V over the undecided contrasts C and the covariance V of strengths, what is known
+of i against j in a match is worth D_ij = G_ii + G_jj - 2 G_ij times its information: p(1-p) where
+places count, and the product of both bots' chances to win at that very table where wins count (at
+a table of two that is the same). A table is worth the sum over its pairs. It is begun with each
+pair in doubt and with the one worth most, and filled with whoever adds most; the best is taken.
+The tables of a round are chosen one after another, each as if those before it were played. The
 first two rounds and every fifth are balanced: every bot plays, and no verdict rests on chosen
 tables alone. Verdicts come from confidence sequences, which hold however tables are chosen.
 """
@@ -114,69 +117,116 @@ def adaptive_tables(
         return []
     rows = [place[bot] for bot in playing]
     column = {bot: i for i, bot in enumerate(playing)}
-    pairs = [(one, two) for one, two in known.undecided if one in column and two in column]
+    pairs = [
+        (column[one], column[two])
+        for one, two in known.undecided
+        if one in column and two in column and not _is_banned(one, two, owners)
+    ]
     if not pairs:
         return []
     contrasts = np.zeros((len(playing), len(pairs)))
-    for at, (one, two) in enumerate(pairs):
-        contrasts[column[one], at], contrasts[column[two], at] = 1.0, -1.0
-    strengths = known.strengths[rows]
-    chance = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    worth = chance * (1 - chance)
+    for at, (i, j) in enumerate(pairs):
+        contrasts[i, at], contrasts[j, at] = 1.0, -1.0
+    chances = _Chances(known.strengths[rows], by_wins=known.by_wins)
     spread = known.covariance[np.ix_(rows, rows)]
     banned = _banned(playing, owners)
     out = []
     for _ in range(tables):
-        table = _best_table(worth, spread, contrasts, banned, seats)
-        if len(table) < seats:
+        table = _best_table(chances, _doubt(spread, contrasts), pairs, banned, seats)
+        if table is None:
             break
         out.append(tuple(playing[i] for i in table))
-        spread = _after(spread, worth, table, matches)
+        spread = _after(spread, matches * chances.information(table))
     return out
+
+
+class _Chances:
+    """What a match of a table tells about the strengths at it."""
+
+    def __init__(self, strengths: FloatArray, *, by_wins: bool) -> None:
+        self._by_wins = by_wins
+        self._odds = np.exp(strengths - strengths.max())
+        ahead = self._odds[:, None] / (self._odds[:, None] + self._odds[None, :])
+        self._pairs = ahead * (1 - ahead)
+
+    def worth_with(self, doubt: FloatArray, table: Sequence[int]) -> FloatArray:
+        """The worth of a table with each one of all bots added to it."""
+        at = np.ix_(table, table)
+        if not self._by_wins:
+            gain = self._pairs * doubt
+            added: FloatArray = gain[at].sum() / 2 + gain[:, table].sum(axis=1)
+            return added
+        odds = self._odds
+        own = odds[list(table)]
+        among = float(own @ doubt[at] @ own) / 2
+        shared: FloatArray = (among + odds * (doubt[:, table] @ own)) / (own.sum() + odds) ** 2
+        return shared
+
+    def information(self, table: Sequence[int]) -> FloatArray:
+        """Of one match, about all strengths."""
+        out = np.zeros(self._pairs.shape)
+        at = np.ix_(table, table)
+        if self._by_wins:
+            share = self._odds[list(table)] / self._odds[list(table)].sum()
+            between = np.outer(share, share)
+        else:
+            # The pairs of a match of k seats overlap by (k+1)/3.
+            between = self._pairs[at] * 3 / (len(table) + 1)
+        np.fill_diagonal(between, 0.0)
+        out[at] = np.diag(between.sum(axis=1)) - between
+        return out
+
+
+def _doubt(spread: FloatArray, contrasts: FloatArray) -> FloatArray:
+    """What is to be learned from each pair, for one unit of information about it."""
+    moved = spread @ contrasts
+    value = moved @ moved.T
+    own = np.diag(value)
+    return own[:, None] + own[None, :] - 2 * value
+
+
+def _is_banned(one: str, two: str, owners: Owners) -> bool:
+    return one in owners and owners[one] == owners.get(two)
 
 
 def _banned(bots: Sequence[str], owners: Owners) -> npt.NDArray[np.bool_]:
     """Who may not sit with whom: oneself, and bots of one's owner."""
     banned = np.eye(len(bots), dtype=bool)
     for i, j in combinations(range(len(bots)), 2):
-        if bots[i] in owners and owners[bots[i]] == owners.get(bots[j]):
-            banned[i, j] = banned[j, i] = True
+        banned[i, j] = banned[j, i] = _is_banned(bots[i], bots[j], owners)
     return banned
 
 
 def _best_table(
-    worth: FloatArray,
-    spread: FloatArray,
-    contrasts: FloatArray,
+    chances: _Chances,
+    doubt: FloatArray,
+    starts: Sequence[tuple[int, int]],
     banned: npt.NDArray[np.bool_],
     seats: int,
-) -> list[int]:
-    """Places of a table's bots, rising; fewer than `seats` if owners leave no more."""
-    moved = spread @ contrasts
-    value = moved @ moved.T
-    own = np.diag(value)
-    gain = worth * (own[:, None] + own[None, :] - 2 * value)
-    gain = np.round(gain / max(float(gain.max()), np.finfo(float).tiny), DIGITS)
-    table = list(divmod(int(np.where(banned, -np.inf, gain).argmax()), len(gain)))
-    while len(table) < seats:
-        added = gain[:, table].sum(axis=1)
-        added[banned[:, table].any(axis=1)] = -np.inf
-        best = int(added.argmax())
-        if added[best] == -np.inf:
-            break
-        table.append(best)
-    return sorted(table)
+) -> list[int] | None:
+    """Places of a table's bots, rising; None if owners leave no full one."""
+    # Compared to so many digits of the largest, so that rounding decides nothing.
+    unit = max(float(doubt.max()), np.finfo(float).tiny)
+    best, most = None, -np.inf
+    alone = np.stack([chances.worth_with(doubt, [bot]) for bot in range(len(doubt))])
+    nearest = divmod(int(np.where(banned, -np.inf, alone).argmax()), len(doubt))
+    for start in (nearest, *starts):
+        table = list(start)
+        worth = float(alone[start])
+        while len(table) < seats:
+            added = np.round(chances.worth_with(doubt, table) / unit, DIGITS)
+            added[banned[:, table].any(axis=1)] = -np.inf
+            place = int(added.argmax())
+            if added[place] == -np.inf:
+                break
+            table.append(place)
+            worth = float(added[place]) * unit
+        if len(table) == seats and round(worth / unit, DIGITS) > most:
+            best, most = sorted(table), round(worth / unit, DIGITS)
+    return best
 
 
-def _after(spread: FloatArray, worth: FloatArray, table: Sequence[int], matches: int) -> FloatArray:
-    """The covariance as it would be after the table's matches, by Woodbury's identity.
-
-    A match of k seats counts 3/(k+1) for each of its pairs: they overlap by that factor.
-    """
-    pairs = list(combinations(table, 2))
-    told = np.zeros((len(spread), len(pairs)))
-    for at, (i, j) in enumerate(pairs):
-        told[i, at], told[j, at] = 1.0, -1.0
-    weight = matches * 3 / (len(table) + 1) * np.array([worth[i, j] for i, j in pairs])
-    moved = spread @ told
-    return spread - moved @ np.linalg.solve(np.diag(1 / weight) + told.T @ moved, moved.T)
+def _after(spread: FloatArray, information: FloatArray) -> FloatArray:
+    """The covariance as it would be with this information more."""
+    size = len(spread)
+    return np.linalg.solve(np.eye(size) + spread @ information, spread).astype(np.float64)

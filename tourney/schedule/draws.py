@@ -95,6 +95,8 @@ class Known(NamedTuple):
     """Log-odds scale."""
     covariance: FloatArray
     """Of the strengths."""
+    by_wins: bool
+    """Whether they are of who takes a match, and not of who finishes ahead of whom."""
     undecided: tuple[tuple[str, str], ...]
     """Neighbours that are not told apart at every look."""
 

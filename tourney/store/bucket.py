@@ -33,13 +33,20 @@ CONNECT = timedelta(seconds=5)
 REQUEST = timedelta(seconds=15)
 """One try, of at most five megabytes."""
 
-RETRY = timedelta(seconds=30)
-"""Since the first try, after which none is begun."""
+RETRY = timedelta(seconds=20)
+"""Since the first try, after which none is begun. Below the lock's `lease.LEASE_SECONDS`."""
+
+RETRIES = 20
+BACKOFF = timedelta(seconds=3)
+"""The longest pause between two tries."""
 
 TRIES = 2
 """Of a conditional write, whose answer may get lost."""
 
 SCAN_RETRIES = 2
+NO_BUCKET = "NoSuchBucket"
+"""S3's word for it."""
+
 SHOWN = 200
 
 
@@ -72,14 +79,14 @@ class Bucket:
 
     def read(self, name: str) -> tuple[bytes, str]:
         """An object and its ETag."""
-        with self._telling("read", name):
+        with self._telling():
             found = self._store.get(name)
             return bytes(found.bytes()), found.meta["e_tag"] or ""
 
     def version(self, name: str) -> str:
         """The ETag."""
         try:
-            with self._telling("read", name):
+            with self._telling():
                 return self._store.head(name)["e_tag"] or ""
         except FileNotFoundError:
             return ""
@@ -87,14 +94,14 @@ class Bucket:
     def write(self, name: str, data: bytes, *, private: bool = False) -> str:
         """Put an object; who may read the bucket may read it."""
         del private
-        with self._telling("write", name):
+        with self._telling():
             return self._store.put(name, data)["e_tag"] or ""
 
     def replace(self, name: str, data: bytes, version: str) -> str:
         """Put an object if that version of it is there."""
         for left in reversed(range(TRIES)):
             try:
-                with self._telling("write", name):
+                with self._telling():
                     mode = {"e_tag": version} if version else "create"
                     return self._store.put(name, data, mode=mode)["e_tag"] or ""  # type: ignore[arg-type]  # a TypedDict with less than all keys
             except Changed:
@@ -111,12 +118,12 @@ class Bucket:
     def delete(self, names: Sequence[str]) -> None:
         """Remove objects, many in one request."""
         if names:
-            with suppress(FileNotFoundError), self._telling("delete", names[0]):
+            with suppress(FileNotFoundError), self._telling():
                 self._store.delete(list(names))
 
     def names(self, name: str = "") -> list[str]:
         """Objects and prefixes, up to the next `/`."""
-        with self._telling("list", name):
+        with self._telling():
             found = self._store.list_with_delimiter(name or None)
         paths = [*found["common_prefixes"], *(one["path"] for one in found["objects"])]
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
@@ -128,8 +135,8 @@ class Bucket:
             glob=False,
             storage_options={
                 "aws_allow_http": "true",
-                "connect_timeout": f"{CONNECT.total_seconds():.0f}s",
-                "timeout": f"{REQUEST.total_seconds():.0f}s",
+                "connect_timeout": _milliseconds(CONNECT),
+                "timeout": _milliseconds(REQUEST),
                 "max_retries": SCAN_RETRIES,
             },
             # The environment's, as for writing, and not those of another library.
@@ -142,24 +149,28 @@ class Bucket:
 
     @property
     def _store(self) -> S3Store:
-        return _opened(self.path)
+        return _opened(self.path, os.environ.get("AWS_ENDPOINT_URL"))
 
     @contextmanager
-    def _telling(self, what: str, name: str) -> Iterator[None]:
+    def _telling(self) -> Iterator[None]:
         """Errors of the library become ours."""
         try:
             yield
         except (AlreadyExistsError, PreconditionError) as error:
-            raise Changed(f"{self}/{name}") from error
+            raise Changed(str(self)) from error
         except (BaseError, FileNotFoundError) as error:
-            if isinstance(error, FileNotFoundError) and "NoSuchBucket" not in str(error):
-                raise FileNotFoundError(f"there is no {self}/{name}") from None
-            raise OSError(f"cannot {what} {self}/{name}: {_reason(error)}") from error
+            if isinstance(error, FileNotFoundError) and NO_BUCKET not in str(error):
+                raise
+            raise OSError(_reason(error)) from error
+
+
+def _milliseconds(span: timedelta) -> str:
+    return f"{span.total_seconds() * 1000:.0f}ms"
 
 
 def _reason(error: Exception) -> str:
     server = os.environ.get("AWS_ENDPOINT_URL") or "Amazon's servers (AWS_ENDPOINT_URL is not set)"
-    if isinstance(error, FileNotFoundError):
+    if NO_BUCKET in str(error):
         return f"{server} has no such bucket: make it, or correct the name"
     if isinstance(error, PermissionDeniedError | UnauthenticatedError):
         return (
@@ -174,11 +185,15 @@ def _reason(error: Exception) -> str:
 
 
 @lru_cache(maxsize=64)
-def _opened(path: str) -> S3Store:
+def _opened(path: str, _server: str | None) -> S3Store:
     bucket, _, prefix = path.partition("/")
     return S3Store(
         bucket,
         prefix=prefix or None,
         client_options={"allow_http": True, "connect_timeout": CONNECT, "timeout": REQUEST},
-        retry_config={"max_retries": 10, "retry_timeout": RETRY},
+        retry_config={
+            "max_retries": RETRIES,
+            "retry_timeout": RETRY,
+            "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": BACKOFF, "base": 2},
+        },
     )

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import polars as pl
 from polars.exceptions import PolarsError
 
-from tourney.errors import StoreError
-from tourney.store.storage import Storage
+from tourney.store.storage import Storage, refused
 
 __all__ = ("read_derived", "read_facts", "write_derived")
 
@@ -50,4 +49,4 @@ def write_derived(
     try:
         folder.write(f"{name}.parquet", out.getvalue())
     except OSError as error:
-        raise StoreError(f"cannot write in {folder}: {error}") from error
+        raise refused(f"cannot write in {folder}", error) from error

@@ -102,6 +102,13 @@ class RunInfo(msgspec.Struct, kw_only=True):
         return f"up to {self.at_once} matches at once a worker, by arrays" if self.at_once else ""
 
     @property
+    def most_matches(self) -> int:
+        """Matches that the run will have at the most: of its schedule, or until it is stopped."""
+        cap = self.stop.get("max_matches")
+        total = self.counts.matches_total
+        return total if cap is None else min(total, max(cap, self.counts.matches))
+
+    @property
     def seats_text(self) -> str:
         """How many sit at a table, for people: `4 seats`, `2, 3 and 4 seats`."""
         *others, last = self.table_sizes or [self.seats]

@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 import polars as pl
+from polars.exceptions import PolarsError
 
 from tourney.errors import StoreError
 from tourney.records import frame
 from tourney.store import codec, heartbeat, journal, ranges, segments
 from tourney.store.info import RunInfo
 from tourney.store.location import Location, storage_at
-from tourney.store.storage import Storage
+from tourney.store.storage import Storage, is_of_storage
 
 __all__ = ("NoRun", "RunReader", "find_run", "list_runs", "look", "run_called")
 
@@ -143,10 +144,12 @@ class RunReader:
         wanted = pl.col("match").is_between(
             first * self.info.seats, stop * self.info.seats, closed="left"
         )
-        return self.rows(table, held).filter(wanted)
+        return self.rows(table, held, wanted)
 
-    def rows(self, table: str, commits: Iterable[journal.Commit]) -> pl.LazyFrame:
-        """The rows of these commits; columns as declared.
+    def rows(
+        self, table: str, commits: Iterable[journal.Commit], wanted: pl.Expr | None = None
+    ) -> pl.LazyFrame:
+        """The rows of these commits, or those of them that are wanted; columns as declared.
 
         Raises:
             StoreError: a committed file is gone.
@@ -164,7 +167,14 @@ class RunReader:
             )
         if not paths:
             return frame(table, []).lazy()
-        return codec.unpack(self.folder.scan(paths), table)
+        try:
+            rows = self.folder.scan(paths)
+            # Chosen before they are unpacked, which costs more than finding them.
+            return codec.unpack(rows if wanted is None else rows.filter(wanted), table)
+        except (OSError, PolarsError) as error:
+            if not is_of_storage(error):
+                raise
+            raise StoreError(f"cannot read {self.folder}: {error}") from error
 
     def stamp(self) -> tuple[str, str]:
         """Changes whenever the run's visible content does; cheap.

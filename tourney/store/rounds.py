@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from tourney.errors import StoreError
-from tourney.store.storage import Storage
+from tourney.store.storage import Storage, refused
 
 __all__ = ("RoundBook",)
 
@@ -56,7 +56,7 @@ class RoundBook(Generic[T]):
         try:
             self._folder.write(_name(first), data)
         except OSError as error:
-            raise StoreError(f"cannot write in {self._folder}: {error}") from error
+            raise refused(f"cannot write in {self._folder}", error) from error
 
 
 def _name(first: int) -> str:

@@ -4,12 +4,19 @@ A folder of this machine and a prefix of a bucket both offer it. Names of object
 `/` between parts. Nothing here is known of a run.
 """
 
+import errno
 from collections.abc import Sequence
 from typing import Protocol, Self
 
 import polars as pl
 
-__all__ = ("Changed", "Lock", "Storage", "is_of_storage")
+from tourney.errors import StoreError
+
+__all__ = ("Changed", "Lock", "Storage", "is_of_storage", "refused")
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+KEPT = "what was saved before is kept, --resume goes on"
 
 
 class Changed(Exception):
@@ -91,6 +98,20 @@ class Storage(Protocol):
         Raises:
             StoreError: another process is.
         """
+
+
+def refused(failed: str, error: Exception, advice: str = KEPT) -> StoreError:
+    """What to tell when a storage, or polars on one, refuses.
+
+    Args:
+        failed: what could not be done, and where.
+        error: what it said.
+        advice: what is left, and what to do.
+    """
+    steps = [advice] if advice else []
+    if isinstance(error, OSError) and error.errno in FULL:
+        steps = ["free some space there", *steps]
+    return StoreError("; ".join([f"{failed}: {error}", *steps]))
 
 
 def is_of_storage(error: Exception) -> bool:

@@ -20,7 +20,7 @@ from tourney.store.info import RunInfo
 from tourney.store.lease import FILE as LEASE_FILE
 from tourney.store.location import Location, storage_at
 from tourney.store.reader import INFO, PACKAGES, SECRET, RunReader
-from tourney.store.storage import Lock, Storage
+from tourney.store.storage import KEPT, Lock, Storage, refused
 
 __all__ = ("RunWriter",)
 
@@ -32,6 +32,11 @@ KEEP_SECONDS = 60.0
 
 BEAT_SECONDS = 3.0
 """How often a long piece of work of ours says that we live."""
+
+PREPARED = frozenset(
+    {*segments.TABLES, PACKAGES, SECRET, "config.toml", "config.resolved.json", "bots.parquet"}
+)
+"""What a run's folder holds before its info is there, besides the lock."""
 
 FEW_SEGMENTS = 4
 """A finished run with no more than these is left as it is."""
@@ -84,13 +89,15 @@ class RunWriter:
 
         Raises:
             StoreError: the folder holds something already, another process is making it, or it
-                cannot be written.
+                cannot be written. What a driver left that died at this point is no hindrance.
         """
         folder = storage_at(where)
         with _telling(f"cannot write the run's folder {folder}"):
             _refuse_full(folder)
             folder.prepare((*segments.TABLES, PACKAGES))
         with _held(folder) as lock:
+            # Another driver may have made the run since.
+            _refuse_full(folder)
             for digest, archive in (archives or {}).items():
                 folder.write(f"{PACKAGES}/{digest}", archive)
             folder.write(SECRET, secret.hex().encode(), private=True)
@@ -278,7 +285,7 @@ class RunWriter:
 
     @contextmanager
     def _writing(self, failed: str) -> Iterator[None]:
-        with _telling(f"{failed} {self.folder}", "what was saved before is kept, --resume goes on"):
+        with _telling(f"{failed} {self.folder}", KEPT):
             yield
 
 
@@ -288,8 +295,7 @@ def _telling(failed: str, advice: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, PolarsError) as error:
-        after = f"; {advice}" if advice else ""
-        raise StoreError(f"{failed}: {error}{after}") from error
+        raise refused(failed, error, advice) from error
 
 
 @contextmanager
@@ -305,7 +311,11 @@ def _held(folder: Storage) -> Iterator[Lock]:
 
 
 def _refuse_full(folder: Storage) -> None:
-    if set(folder.names()) - {LOCK_FILE, LEASE_FILE}:
+    names = {name for name in folder.names() if not name.endswith(".tmp")}
+    locks = {LOCK_FILE, LEASE_FILE}
+    # Its info is written last: a run without it was never begun.
+    unmade = names <= locks | PREPARED and names & {*locks, *segments.TABLES}
+    if names - locks and not unmade:
         raise StoreError(f"{folder} is not empty: choose another --out, or go on with --resume")
 
 

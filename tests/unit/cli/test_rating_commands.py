@@ -126,13 +126,14 @@ def test_a_panel_takes_the_place_of_the_leaderboard(run: Path) -> None:
     assert isinstance(refused.exception, ConfigError)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_the_leaderboard_fits_the_terminal(run: Path, width: int) -> None:
     environment = {"COLUMNS": str(width), "NO_COLOR": "1"}
     shown = CliRunner().invoke(app, ["ratings", str(run)], env=environment).stdout
     assert max(map(len, shown.splitlines())) <= width
     assert "…" not in shown
-    assert ("> next" in shown) == (width == 120)
+    assert ("> next" in shown) == (width >= 80)
+    assert ("points" in shown.splitlines()[2]) == (width >= 60)
     for bot in ("memory", "flat-4", "flat-6", "chance"):
         assert bot in shown
 

@@ -1,11 +1,11 @@
 """A client that asks an application in this process, without a server or a socket."""
 
 import asyncio
-from pathlib import Path
 
 import httpx
 
 from tourney.dashboard import create_app
+from tourney.store import Location
 
 __all__ = ("Client", "client_of")
 
@@ -31,6 +31,6 @@ class Client:
         return asyncio.run(ask())
 
 
-def client_of(results: Path) -> Client:
+def client_of(results: Location) -> Client:
     """A client of the dashboard of `results`."""
     return Client(httpx.ASGITransport(app=create_app(results)))

@@ -20,6 +20,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         seats=4,
         deals=2,
         rules={"rounds": 2},
+        history=3,
     )
     make_run(folder / "live", seed=None, secret=SECRET, deals=3, play=5, finish=False)
     make_run(folder / "open", seed=7, deals=3, play=5, finish=False)

@@ -14,11 +14,14 @@ from tourney.games.base import Game
 from tourney.games.registry import make_game
 from tourney.protocol.faults import Fault
 from tourney.protocol.messages import Act
+from tourney.ratings import sums
 from tourney.records import SCHEMAS, frame
 from tourney.referee.match import Match
 from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows
 from tourney.referee.specs import MatchSpec
+from tourney.runner.snapshots import Snapshots
+from tourney.runner.standing import Ratings
 from tourney.store import Host, RunCounts, RunInfo, RunWriter
 
 SEED = 7
@@ -88,8 +91,12 @@ def make_run(
     game_name: str = "dam",
     rules: Mapping[str, Any] | None = None,
     finish: bool = True,
+    history: int = 0,
 ) -> RunWriter:
-    """Write a run of `deals` groups a pairing into `folder`, of which `play` groups are played."""
+    """Write a run of `deals` groups a pairing into `folder`, of which `play` groups are played.
+
+    With `history` it is committed so many groups at a time, and what is derived is kept.
+    """
     game = make_game(game_name, {"rounds": 1} if rules is None else rules)
     key = secret if secret is not None else secret_from_seed(SEED if seed is None else seed)
     pairings = list(itertools.combinations(bots, seats))
@@ -120,13 +127,22 @@ def make_run(
         bots=[_bot(name) for name in bots],
     )
     planned = list(enumerate(itertools.product(range(deals), pairings)))[:play]
-    for start in range(0, len(planned), 40):
-        part = planned[start : start + 40]
+    live = Ratings(game.info.headline, {}, lower_is_better=game.info.lower_is_better)
+    snapshots = Snapshots(writer)
+    for start in range(0, len(planned), history or 40):
+        part = planned[start : start + (history or 40)]
         tables: Rows = {name: [] for name in SCHEMAS if name != "bots"}
         for group, (deal, pairing) in part:
             _play_group(game, key, group, deal, pairing, tables)
         frames = {name: frame(name, rows) for name, rows in tables.items()}
         writer.commit([group for group, _ in part], frames, seconds=1.5)
+        if history:
+            live.add(sums(frames["seats"]))
+            shown, known = live.refit(last=True), live.sums()
+            assert shown is not None
+            assert known is not None
+            snapshots.remember(shown, known.matches, 1.5)
+            snapshots.write(shown, known)
     if finish:
         writer.finish()
     return writer

@@ -193,6 +193,18 @@ def test_a_bot_whose_two_ranks_differ_has_a_badge_that_says_so(client: Client) -
     assert ("ranked elsewhere" in page.text) == bool(said)
 
 
+def test_a_history_is_drawn_where_one_was_kept(client: Client) -> None:
+    page = page_of(client, "/runs/four")
+    lines = client.get("/api/v1/runs/four/history").json()["lines"]
+    assert len({line["matches"] for line in lines}) > 2
+    drawn = [attrs for tag, attrs in page.tags if tag == "polyline"]
+    assert len(drawn) == len({line["bot"] for line in lines}) == 5
+    last = {line["bot"]: line["rating"] for line in lines}
+    for bot, rating in last.items():
+        assert " ".join(f"{bot} {number(rating)}".split()) in page.text
+    assert not any(tag == "polyline" for tag, _ in page_of(client, "/runs/duel").tags)
+
+
 @pytest.mark.parametrize("run", ["duel", "four", "live"])
 def test_every_panel_says_on_the_page_what_the_api_says(client: Client, run: str) -> None:
     text = page_of(client, f"/runs/{run}/analysis").text

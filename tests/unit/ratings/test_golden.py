@@ -356,7 +356,7 @@ def test_ratios_of_pairs_to_ten_digits(
 
 def group_mean(counts: list[int]) -> GroupMean:
     scores = np.linspace(0, 1, len(counts))
-    return GroupMean(sum(counts), float(counts @ scores), float(counts @ scores**2))
+    return GroupMean(sum(counts), *(float(counts @ scores**n) for n in (1, 2, 3)))
 
 
 def test_the_closed_form_for_groups_of_any_size_is_near_the_exact_one() -> None:

@@ -17,7 +17,7 @@ PAIRS = [39, 2226, 31451, 2412, 40]
 
 def group_mean(counts: list[int]) -> GroupMean:
     scores = np.linspace(0, 1, len(counts))
-    return GroupMean(sum(counts), float(counts @ scores), float(counts @ scores**2))
+    return GroupMean(sum(counts), *(float(counts @ scores**n) for n in (1, 2, 3)))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,9 @@ def stopped(seed: int, elo: float, claims: tuple[float, float]) -> GroupMean:
     ratio[:20] = 0
     over = np.flatnonzero((ratio >= bounds.upper) | (ratio <= bounds.lower))
     at = int(over[0])
-    return GroupMean(at + 1, float(total[at]), float(squares[at]))
+    return GroupMean(
+        at + 1, float(total[at]), float(squares[at]), float((values[: at + 1] ** 3).sum())
+    )
 
 
 def test_after_a_stop_the_median_is_right_and_the_plain_estimate_is_not() -> None:
@@ -128,5 +130,5 @@ def test_after_a_stop_the_median_is_right_and_the_plain_estimate_is_not() -> Non
 
 def test_scores_without_spread_have_no_estimate() -> None:
     bounds = Bounds(-2.9, 2.9)
-    assert stopped_elo(GroupMean(10, 5.0, 2.5), (0, 10), bounds, matches=2) is None
-    assert stopped_elo(GroupMean(1, 1.0, 1.0), (0, 10), bounds, matches=2) is None
+    assert stopped_elo(GroupMean(10, 5.0, 2.5, 1.25), (0, 10), bounds, matches=2) is None
+    assert stopped_elo(GroupMean(1, 1.0, 1.0, 1.0), (0, 10), bounds, matches=2) is None

@@ -15,14 +15,25 @@ from tourney.ratings.sequences import (
     FIRST_LOOK,
     LEAST_BET,
     MOST_BET,
-    _log_wealth,
+    _gamble,
     certainly_above,
     groups_needed,
 )
 
 
 def mean_of(values: Array) -> GroupMean:
-    return GroupMean(len(values), float(values.sum()), float((values**2).sum()))
+    return GroupMean(
+        len(values), float(values.sum()), float((values**2).sum()), float((values**3).sum())
+    )
+
+
+def won_all(groups: int, share: float) -> GroupMean:
+    """So many groups of which a share was all won and the rest all lost."""
+    return GroupMean(groups, groups * share, groups * share, groups * share)
+
+
+def wealth_of(scores: GroupMean, mean: float, error: float) -> float:
+    return _gamble(scores, mean, error).log_wealth()
 
 
 def bets(mean: float, error: float) -> tuple[Array, Array]:
@@ -39,24 +50,22 @@ def expected_wealth(values: list[float], chances: list[float], groups: int) -> f
     mean = float(np.dot(values, chances))
     total = 0.0
     for counts in itertools.product(range(groups + 1), repeat=len(values)):
-        if sum(counts) != groups or not np.dot(counts, values):
+        if sum(counts) != groups:
             continue
         ways = gammaln(groups + 1) - sum(float(gammaln(count + 1)) for count in counts)
         chance = math.exp(ways) * math.prod(p**n for p, n in zip(chances, counts, strict=True))
-        scores = GroupMean(
-            groups, float(np.dot(counts, values)), float(np.dot(counts, np.square(values)))
-        )
-        total += chance * math.exp(_log_wealth(scores, mean, 0.025))
+        scores = mean_of(np.repeat(values, counts))
+        total += chance * math.exp(wealth_of(scores, mean, 0.025))
     return total
 
 
 @pytest.mark.parametrize("groups", [1, 7, 40])
 @pytest.mark.parametrize("mean", [0.02, 0.5, 0.9, 0.98])
-def test_bets_on_wins_and_losses_are_exactly_fair(mean: float, groups: int) -> None:
-    own, stakes = bets(mean, 0.025)
-    # All losses have no value to work with; what is left then is (1 - bet * mean)^groups.
-    nothing = (1 - mean) ** groups * float(stakes @ (1 - own * mean) ** groups)
-    assert expected_wealth([0.0, 1.0], [1 - mean, mean], groups) + nothing == pytest.approx(1)
+def test_bets_on_wins_ties_and_losses_are_exactly_fair(mean: float, groups: int) -> None:
+    assert expected_wealth([0.0, 1.0], [1 - mean, mean], groups) == pytest.approx(1)
+    assert expected_wealth([0.0, 0.5, 1.0], [0.5 - mean / 2, 0.5, mean / 2], groups) == (
+        pytest.approx(1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,34 +90,35 @@ def test_sums_promise_no_more_than_the_values_themselves_pay() -> None:
         mean = float(lot.uniform(0.01, 0.99))
         own, stakes = bets(mean, 0.01)
         paid = np.log1p(own[:, None] * (values - mean)).sum(axis=1)
-        assert _log_wealth(mean_of(values), mean, 0.01) <= logsumexp(paid, b=stakes) + 1e-9
+        assert wealth_of(mean_of(values), mean, 0.01) <= logsumexp(paid, b=stakes) + 1e-9
 
 
-def log_wealth(t: Array, total: Array, squares: Array, mean: float, error: float) -> Array:
-    """As `_log_wealth` for many runs at once; checked against it where it is used."""
+def log_wealth(sums: Array, mean: float, error: float) -> Array:
+    """As `_gamble` for many runs at once, from groups and the three sums; checked where used."""
+    t, total, squares, cubes = sums
+    inner = np.maximum(total - squares, 1e-9)
+    value = np.clip((squares - cubes) / inner, 1e-9, 1 - 1e-9)
+    there = np.where(inner > 1e-9 * t, inner / (value * (1 - value)), 0)
+    ones = np.maximum(total - there * value, 0)
     wealth = np.full(total.shape, -np.inf)
-    value = np.divide(squares, total, out=np.ones_like(total), where=total > 0)
-    there = total / value
     for bet, stake in zip(*bets(mean, error), strict=True):
-        paid = (t - there) * math.log1p(-bet * mean) + there * np.log1p(bet * (value - mean))
+        paid = np.maximum(t - there - ones, 0) * math.log1p(-bet * mean)
+        paid += ones * math.log1p(bet * (1 - mean)) + there * np.log1p(bet * (value - mean))
         wealth = np.logaddexp(wealth, paid + math.log(stake))
     return wealth
 
 
 def ever_missed(values: Array, truth: float, error: float) -> float:
     """Share of rows whose sequence misses the truth at any look."""
-    t = np.arange(1, values.shape[1] + 1.0)[None, :]
-    total, squares = values.cumsum(axis=1), (values**2).cumsum(axis=1)
-    sides = [(total, squares, truth), (t - total, t - 2 * total + squares, 1 - truth)]
+    t = np.broadcast_to(np.arange(1, values.shape[1] + 1.0), values.shape)
     missed = np.zeros(values.shape, dtype=bool)
-    for own, own_squares, mean in sides:
-        found = log_wealth(t, own, own_squares, mean, error / 2)
-        missed |= (found >= math.log(2 / error)) & (own > t * mean)
+    for side, mean in ((values, truth), (1 - values, 1 - truth)):
+        sums = np.stack([t, *(np.cumsum(side**power, axis=1) for power in (1, 2, 3))])
+        found = log_wealth(sums, mean, error / 2)
+        missed |= (found >= math.log(2 / error)) & (sums[1] > t * mean)
         for look in (FIRST_LOOK, values.shape[1]):
-            scores = GroupMean(look, float(own[0, look - 1]), float(own_squares[0, look - 1]))
-            if not scores.total:
-                continue
-            assert found[0, look - 1] == pytest.approx(_log_wealth(scores, mean, error / 2))
+            scores = mean_of(side[0, :look])
+            assert found[0, look - 1] == pytest.approx(wealth_of(scores, mean, error / 2))
             assert certainly_above(scores, mean, error) == (
                 found[0, look - 1] >= math.log(2 / error) and scores.mean > mean
             )
@@ -154,40 +164,43 @@ def test_an_interval_ends_where_certainty_does() -> None:
         )
         low, high = interval(scores, 0.05)
         assert 0 <= low < scores.mean < high <= 1
-        assert certainly_above(scores, low - 1e-6, 0.05)
-        assert not certainly_above(scores, low + 1e-6, 0.05)
-        assert certainly_above(scores.flipped, 1 - high - 1e-6, 0.05)
-        assert not certainly_above(scores.flipped, 1 - high + 1e-6, 0.05)
+        assert certainly_above(scores, low - 1e-5, 0.05)
+        assert not certainly_above(scores, low + 1e-5, 0.05)
+        assert certainly_above(scores.flipped, 1 - high - 1e-5, 0.05)
+        assert not certainly_above(scores.flipped, 1 - high + 1e-5, 0.05)
 
 
 def test_the_ends_of_an_interval() -> None:
-    assert interval(GroupMean(FIRST_LOOK - 1, 30.0, 25.0), 0.05) == (0, 1)
-    low, high = interval(GroupMean(200, 200.0, 200.0), 0.05)
+    assert interval(won_all(FIRST_LOOK - 1, 0.6), 0.05) == (0, 1)
+    low, high = interval(won_all(200, 1.0), 0.05)
     # All won: a bettor of everything has mean^-200, and a mixture of bettors a little less.
     assert 0.025 ** (1 / 200) - 0.02 < low < 0.025 ** (1 / 200)
     assert high == 1
-    assert interval(GroupMean(200, 0.0, 0.0), 0.05) == pytest.approx((0, 1 - low))
+    assert interval(won_all(200, 0.0), 0.05) == pytest.approx((0, 1 - low))
 
 
 def test_near_even_the_price_of_certainty_is_small() -> None:
     """Against the asymptotic sequence, which is what the sums would give if they were normal."""
-    for sd, most in ((0.4, 1.1), (0.2, 1.2)):
-        scores = GroupMean(1000, 550.0, 1000 * (0.55**2 + sd**2))
+    for values, most in (((0.0, 0.55, 1.0), 1.1), ((0.3, 0.55, 0.8), 1.15)):
+        scores = mean_of(np.repeat(values, (250, 500, 250)))
         low, high = interval(scores, 0.05)
-        assert 0.95 < (high - low) / (2 * sd * reach(1000, 0.05)) < most
+        assert 0.95 < (high - low) / (2 * scores.sd * reach(1000, 0.05)) < most
 
 
 def test_a_forecast_comes_true_when_values_go_on_as_they_were() -> None:
-    for total, squares, against in ((33.0, 24.0, 0.5), (27.0, 15.0, 0.5), (31.0, 23.0, 0.6)):
-        needed = groups_needed(GroupMean(60, total, squares), against, 0.05)
+    counts = {0.5: (16, 22, 22), 0.45: (12, 36, 12), 0.7: (10, 20, 30)}
+    for against, count in counts.items():
+        values = np.array([0.0, 0.5, 1.0])
+        needed = groups_needed(mean_of(np.repeat(values, count)), against, 0.05)
         assert FIRST_LOOK < needed < 1e5
         for groups, enough in ((math.ceil(1.01 * needed), True), (int(0.99 * needed), False)):
-            later = GroupMean(groups, total * groups / 60, squares * groups / 60)
-            low, high = interval(later, 0.05)
+            times = groups / 60
+            sums = [times * float(np.dot(count, values**power)) for power in (1, 2, 3)]
+            low, high = interval(GroupMean(groups, *sums), 0.05)
             assert (not low <= against <= high) == enough
-    assert groups_needed(GroupMean(60, 60.0, 60.0), 0.5, 0.05) == pytest.approx(FIRST_LOOK)
-    assert groups_needed(GroupMean(60, 30.0, 25.0), 0.5, 0.05) == math.inf
-    assert groups_needed(GroupMean(60, 30.0000001, 25.0), 0.5, 0.05) == math.inf
+    assert groups_needed(won_all(60, 1.0), 0.5, 0.05) == pytest.approx(FIRST_LOOK)
+    assert groups_needed(won_all(60, 0.5), 0.5, 0.05) == math.inf
+    assert groups_needed(won_all(60, 0.5 + 1e-9), 0.5, 0.05) == math.inf
 
 
 def test_the_reach_by_hand() -> None:
@@ -205,4 +218,4 @@ def test_a_group_mean_is_that_of_its_values() -> None:
     assert scores.mean == pytest.approx(values.mean())
     assert scores.sd == pytest.approx(values.std(ddof=1))
     assert scores.flipped == pytest.approx(mean_of(1 - values))
-    assert GroupMean(1, 0.5, 0.25).sd == math.inf
+    assert GroupMean(1, 0.5, 0.25, 0.125).sd == math.inf

@@ -3,15 +3,25 @@
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
+import pytest
 
 from tourney.schedule.adaptive import Adaptive, adaptive_tables
 from tourney.schedule.draws import Known, Stage
 
+Array = npt.NDArray[np.float64]
 
-def known(strengths: list[float], spread: np.ndarray, undecided: list[tuple[int, int]]) -> Known:
+
+def known(
+    strengths: list[float],
+    spread: Array,
+    undecided: list[tuple[int, int]],
+    *,
+    by_wins: bool = True,
+) -> Known:
     bots = tuple(f"b{i}" for i in range(len(strengths)))
     pairs = tuple((bots[i], bots[j]) for i, j in undecided)
-    return Known(bots, np.array(strengths), spread, pairs)
+    return Known(bots, np.array(strengths), spread, by_wins, pairs)
 
 
 def tables(about: Known, seats: int, count: int, **owners: str) -> list[tuple[str, ...]]:
@@ -24,27 +34,56 @@ def test_a_table_holds_the_pair_in_doubt() -> None:
     assert {"b1", "b2"} < set(tables(about, 3, 1)[0])
 
 
-def test_the_pair_is_worth_the_most_of_all() -> None:
+def doubt_after(about: Known, table: tuple[int, ...]) -> float:
+    """Total variance of the undecided differences after a little play of the table, by inverses.
+
+    The information of a match about log-odds: diag(p) - p p^T for the winner of a table (a
+    multinomial of one draw), a sum over pairs of p(1-p) x x^T for who finishes ahead of whom.
+    """
+    n = len(about.bots)
+    told = np.zeros((n, n))
+    if about.by_wins:
+        share = np.exp(about.strengths[list(table)])
+        share /= share.sum()
+        told[np.ix_(table, table)] = np.diag(share) - np.outer(share, share)
+    else:
+        for i, j in combinations(table, 2):
+            x = np.zeros(n)
+            x[[i, j]] = 1, -1
+            p = 1 / (1 + np.exp(about.strengths[j] - about.strengths[i]))
+            told += p * (1 - p) * np.outer(x, x)
+    after = np.linalg.inv(np.linalg.inv(about.covariance) + 1e-6 * told)
+    place = {bot: i for i, bot in enumerate(about.bots)}
+    contrasts = np.zeros((n, len(about.undecided)))
+    for column, (one, two) in enumerate(about.undecided):
+        contrasts[place[one], column], contrasts[place[two], column] = 1, -1
+    return float(np.trace(contrasts.T @ after @ contrasts))
+
+
+@pytest.mark.parametrize("by_wins", [True, False])
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_the_table_shrinks_the_doubt_most_of_all(seats: int, by_wins: bool) -> None:
+    """Against every table there is: nearly always the best one, and never far from it."""
     lot = np.random.default_rng(1)
-    strengths = lot.normal(0, 1, 6)
-    root = lot.normal(0, 1, (6, 6))
-    spread = root @ root.T
-    undecided = [(0, 1), (3, 4)]
+    shares = []
+    for _ in range(40):
+        root = lot.normal(0, 1, (7, 7))
+        strengths = lot.normal(0, 1.5, 7).tolist()
+        about = known(strengths, root @ root.T, [(0, 1), (1, 2), (4, 5)], by_wins=by_wins)
+        now = float(sum(about.covariance[i, i] + about.covariance[j, j] - 2 * about.covariance[i, j]
+                        for i, j in [(0, 1), (1, 2), (4, 5)]))  # fmt: skip
+        gained = {t: now - doubt_after(about, t) for t in combinations(range(7), seats)}
+        [table] = tables(about, seats, 1)
+        places = tuple(int(bot[1:]) for bot in table)
+        shares.append(gained[places] / max(gained.values()))
+    assert min(shares) > 0.5
+    assert np.median(shares) > 0.98
 
-    def doubt(pair: tuple[int, int]) -> float:
-        """Total variance of the undecided differences after one more match of the pair."""
-        x = np.zeros(6)
-        x[list(pair)] = 1, -1
-        p = 1 / (1 + np.exp(-(strengths @ x)))
-        after = np.linalg.inv(np.linalg.inv(spread) + 1e-6 * p * (1 - p) * np.outer(x, x))
-        contrasts = np.zeros((6, 2))
-        for column, (one, two) in enumerate(undecided):
-            contrasts[one, column], contrasts[two, column] = 1, -1
-        return float(np.trace(contrasts.T @ after @ contrasts))
 
-    best = min(combinations(range(6), 2), key=doubt)
-    about = known(strengths.tolist(), spread, undecided)
-    assert tables(about, 2, 1) == [tuple(f"b{i}" for i in best)]
+def test_weak_bots_in_doubt_are_not_seated_with_one_that_takes_it_all() -> None:
+    """Where wins count, two that never win at a table say nothing about each other there."""
+    about = known([3.0, 3.0, 3.0, 1.5, -2.0, -2.0], np.eye(6), [(0, 1), (1, 2), (4, 5)])
+    assert tables(about, 3, 1) == [("b0", "b1", "b2")]
 
 
 def test_the_second_table_is_about_the_other_pair() -> None:

@@ -1,5 +1,6 @@
 """A run's folder: commits are whole or not there, and a crash leaves nothing half seen."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,18 @@ import pytest
 from tourney import records
 from tourney.deals import commitment
 from tourney.errors import StoreError
-from tourney.store import RunCounts, RunInfo, RunReader, RunWriter, find_run, journal, list_runs
+from tourney.store import (
+    Location,
+    RunCounts,
+    RunInfo,
+    RunReader,
+    RunWriter,
+    find_run,
+    journal,
+    list_runs,
+    storage_at,
+)
+from tourney.store.folder import Folder
 
 SECRET = b"s" * 32
 
@@ -22,9 +34,9 @@ def info(name: str = "r", started: str = "2026-01-01T00:00:00+00:00") -> RunInfo
     )  # fmt: skip
 
 
-def create(folder: Path, **changes: Any) -> RunWriter:
+def create(where: Location, **changes: Any) -> RunWriter:
     return RunWriter.create(
-        folder, info(folder.name, **changes), secret=SECRET, config_text="x = 1\n",
+        where, info(storage_at(where).name, **changes), secret=SECRET, config_text="x = 1\n",
         resolved={"values": {}, "sources": {}}, bots=[],
     )  # fmt: skip
 
@@ -158,6 +170,29 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").read_text() == "precious"
 
 
+@pytest.mark.parametrize("writes", range(5))
+def test_a_run_that_died_while_it_was_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    written = Folder.write
+    names: list[str] = []
+
+    def full(self: Folder, name: str, data: bytes, *, private: bool = False) -> str:
+        names.append(name)
+        if len(names) > writes:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return written(self, name, data, private=private)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Folder, "write", full)
+        with pytest.raises(StoreError, match=r"No space left on device; free some space there"):
+            create(tmp_path / "r")
+    create(tmp_path / "r").close()
+    assert RunReader(tmp_path / "r").info.status == "running"
+    with pytest.raises(StoreError, match="not empty"):
+        create(tmp_path / "r")
+
+
 def test_runs_are_listed_newest_first_and_unreadable_ones_left_out(tmp_path: Path) -> None:
     create(tmp_path / "old", started="2026-01-01T00:00:00+00:00")
     create(tmp_path / "new", started="2026-02-01T00:00:00+00:00")
@@ -168,3 +203,14 @@ def test_runs_are_listed_newest_first_and_unreadable_ones_left_out(tmp_path: Pat
     assert find_run(tmp_path / "old").info.id == "old"
     with pytest.raises(StoreError, match="no run in"):
         find_run(tmp_path / "nowhere")
+
+
+def test_a_cap_on_matches_is_the_most_there_will_be() -> None:
+    facts = info()
+    assert facts.most_matches == 20
+    facts.stop = {"max_matches": 7}
+    assert facts.most_matches == 7
+    facts.counts.matches = 9
+    assert facts.most_matches == 9, "blocks in play finish"
+    facts.stop = {"max_matches": 70}
+    assert facts.most_matches == 20

@@ -1,0 +1,87 @@
+"""Ways into a cluster: its address, Ray Client, a job; and the token that all of them need."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.conftest import ROOT, Start, finish
+from tests.cluster.heads import RAY, head
+from tourney.errors import WorkerLost
+from tourney.store import RunReader
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+SECONDS = 300.0
+"""Nothing here takes so long, even on a busy machine, unless it never comes."""
+
+TOKEN = "0123456789abcdef" * 4
+SMALL = ("--set", "tournament.deals=2", "--set", "run.workers=1", "--json")
+
+
+def digest(folder: Path) -> str | None:
+    return RunReader(folder).info.digest
+
+
+def submit(jobs: str, config: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """`ray job submit`, in this process's environment."""
+    run = ["run", str(config), "--out", str(out), "--address", "auto"]
+    return subprocess.run(
+        [RAY, "job", "submit", "--address", jobs, "--", sys.executable, "-m", "tourney",
+         *run, *SMALL],
+        capture_output=True, text=True, timeout=SECONDS, check=False, cwd=ROOT,
+    )  # fmt: skip
+
+
+def test_every_way_in_plays_the_same_and_wants_the_token(
+    config: Path, tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", TOKEN)
+    with head("--num-cpus=1", jobs=True) as cluster:
+        for way, address in (("driver", cluster.address), ("client", cluster.client)):
+            out = tmp_path / way
+            code, _, err = finish(
+                start("run", config, "--out", out, "--address", address, *SMALL), SECONDS
+            )
+            assert code == 0, f"{way}: {err}"
+        done = submit(cluster.jobs, config, tmp_path / "job")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert digest(tmp_path / "driver")
+        assert (
+            digest(tmp_path / "driver") == digest(tmp_path / "client") == digest(tmp_path / "job")
+        )
+
+        _, told, err = finish(start("doctor", "--address", cluster.client), SECONDS)
+        assert "127.0.0.1" in told, err
+
+        monkeypatch.setenv("RAY_AUTH_TOKEN", "f" * 64)
+        for way, address in (("driver", cluster.address), ("client", cluster.client)):
+            out = tmp_path / f"wrong-{way}"
+            code, _, err = finish(
+                start("run", config, "--out", out, "--address", address, *SMALL), SECONDS
+            )
+            assert code == WorkerLost.exit_code, f"{way}: {err}"
+            assert "cannot reach Ray" in err
+            assert "wants its token" in err
+            assert "Traceback" not in err
+        done = submit(cluster.jobs, config, tmp_path / "wrong-job")
+        assert done.returncode != 0
+        assert not (tmp_path / "wrong-job").exists()
+
+        # A user who has no token at all.
+        monkeypatch.delenv("RAY_AUTH_TOKEN")
+        monkeypatch.delenv("RAY_AUTH_MODE")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        code, _, err = finish(
+            start("run", config, "--out", tmp_path / "none", "--address", cluster.address, *SMALL),
+            SECONDS,
+        )
+        assert code == WorkerLost.exit_code, err
+        assert "wants its token" in err
+        assert submit(cluster.jobs, config, tmp_path / "no-job").returncode != 0
+    assert os.environ.get("RAY_AUTH_TOKEN") is None
