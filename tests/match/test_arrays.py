@@ -80,12 +80,12 @@ def good(n: int) -> str:
 def test_arrays_give_the_same_matches_as_lines(make_table: TableMaker, tmp_path: Path) -> None:
     one_by_one = make_table(a=PLAIN, b=PLAIN)
     lines = list(one_by_one.play(new_match(n, ("a", "b")) for n in range(30)))
-    assert one_by_one.most_in_play == 1
+    assert one_by_one.at_once == 1
     table = make_table(c=good(8), d=good(8))
     table.handshake()
     arrays = list(table.play(new_match(n, ("c", "d")) for n in range(30)))
     assert played(arrays) == played(lines)
-    assert table.most_in_play == 30
+    assert table.at_once == 32, "two lines for each of two seats"
     sizes = sizes_in(arrays, 0)
     assert max(sizes) == 8, "never more than the bot said, and as many as that"
 
@@ -94,7 +94,7 @@ def test_a_bot_that_takes_no_arrays_has_the_clock_to_itself(make_table: TableMak
     table = make_table(a=good(8), b=PLAIN)
     table.handshake()
     matches = list(table.play(new_match(n, ("a", "b")) for n in range(4)))
-    assert table.most_in_play == 1
+    assert table.at_once == 1
     assert sizes_in(matches, 0) == []
     assert all(not match.faults for match, _ in matches)
 
@@ -106,7 +106,7 @@ def test_both_kinds_of_tables_in_one_block(make_table: TableMaker) -> None:
     matches = list(table.play(new_match(n, pair) for n, pair in enumerate(seatings)))
     assert sorted(match.spec.match for match, _ in matches) == [0, 1, 2, 3, 4, 5]
     assert all(not match.faults for match, _ in matches)
-    assert table.most_in_play == 2
+    assert table.at_once == 16
 
 
 ILLEGAL_ONCE = (

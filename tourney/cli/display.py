@@ -26,7 +26,7 @@ PLAIN_SECONDS = 10.0
 """A log gets one line this often."""
 
 LIVE_PER_SECOND = 4
-LIVE_LINES = 12
+LIVE_LINES = 13
 """Lines of the terminal that the live region needs besides the bots'."""
 
 
@@ -70,6 +70,7 @@ class PlainDisplay:
 
     def __init__(self) -> None:
         self._began = self._last = time.monotonic()
+        self._clock = ""
 
     def begin(self, info: "RunInfo", *, resumed: bool) -> None:
         """Say what is played."""
@@ -81,7 +82,10 @@ class PlainDisplay:
         )
 
     def progress(self, progress: "Progress") -> None:
-        """A line when the time has come."""
+        """A line when the time has come, and how the clock is shared when that is known."""
+        if progress.clock != self._clock:
+            self._clock = progress.clock
+            self._say(f"clock: {progress.clock}")
         now = time.monotonic()
         if now - self._last < PLAIN_SECONDS and progress.matches < progress.matches_total:
             return
@@ -123,6 +127,7 @@ class LiveDisplay:
             self._bar, console=console, refresh_per_second=LIVE_PER_SECOND, transient=True
         )
         self._report: Report | None = None
+        self._clock = ""
 
     def begin(self, info: "RunInfo", *, resumed: bool) -> None:
         """Start drawing."""
@@ -148,16 +153,20 @@ class LiveDisplay:
             rate=rate,
             eta="" if eta is None else f"eta {_clock(eta)}",
         )
-        if progress.report is not None and progress.report is not self._report:
-            self._report = progress.report
-            self._live.update(self._shown(progress.report))
+        if progress.report is not self._report or progress.clock != self._clock:
+            self._report, self._clock = progress.report, progress.clock
+            self._live.update(self._shown())
 
-    def _shown(self, shown: "Report") -> "RenderableType":
+    def _shown(self) -> "RenderableType":
         from rich.console import Group
         from rich.text import Text
 
         from tourney.cli.board import board_table
 
+        clock = Text(self._clock, style="dim")
+        shown = self._report
+        if shown is None:
+            return Group(self._bar, clock)
         size = self._live.console.size
         table = board_table(
             shown.standings,
@@ -165,7 +174,7 @@ class LiveDisplay:
             every_look=shown.every_look,
             most=size.height - LIVE_LINES,
         )
-        return Group(self._bar, table, *(Text(sentence) for sentence in shown.notes))
+        return Group(self._bar, clock, table, *(Text(sentence) for sentence in shown.notes))
 
     def end(self) -> None:
         """Clear the live region."""
@@ -202,6 +211,7 @@ class JsonDisplay:
                 matches_total=progress.matches_total,
                 rate=round(progress.rate, 1),
                 faults=progress.faults,
+                clock=progress.clock,
             )
 
     def end(self) -> None:

@@ -22,7 +22,7 @@ from tourney.referee.match import Match
 from tourney.referee.replay import group_id, match_id
 from tourney.referee.rows import Rows, add_rows, add_unplayed
 from tourney.referee.specs import BotSpec, MatchSpec
-from tourney.referee.table import Table
+from tourney.referee.table import MOST_AT_ONCE, Table
 from tourney.sandbox.base import ProcessLimits, Sandbox
 from tourney.schedule.formats import fixed_schedule
 from tourney.schedule.groups import Group
@@ -86,7 +86,9 @@ class TableWorker:
             limits=plan.limits.model_dump(),
             options={},
         )
-        self._table = Table(sandbox, specs, hello, plan.limits)
+        # A process a match leaves no room for a second match.
+        most = 1 if plan.restart == "match" else MOST_AT_ONCE
+        self._table = Table(sandbox, specs, hello, plan.limits, most)
         any_folder = next(iter(specs.values())).folder
         self._canary = Canary(sandbox, any_folder, plan.limits.move_ms)
 
@@ -128,7 +130,12 @@ class TableWorker:
         # Packed and added up here, where there are many cores, not where all rows come together.
         tables["matches"] = codec.pack(tables["matches"])
         added = sums(tables["seats"])
-        return BlockResult(tables=tables, sums=added, seconds=time.monotonic() - begin)
+        return BlockResult(
+            tables=tables,
+            sums=added,
+            seconds=time.monotonic() - begin,
+            at_once=self._table.at_once,
+        )
 
     def _groups(self, block: Block) -> Sequence[Group]:
         """What a block holds: said by it, or by the schedule that everybody knows."""

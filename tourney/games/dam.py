@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from mypy_extensions import mypyc_attr
 
 from tourney.errors import GameError
 from tourney.games import dam_swap
@@ -45,6 +46,7 @@ DRAW_TAKE = ("draw", "take")
 TAKE_PASS = ("take", "pass")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Dam:
     """The game of Dam under one set of rules (docs/rules/dam.md)."""
 

@@ -28,7 +28,7 @@ from tourney.referee.specs import BotSpec
 from tourney.referee.verdicts import blame, ending, lateness, overuse, refusal
 from tourney.sandbox.base import Sandbox
 
-__all__ = ("Table",)
+__all__ = ("MOST_AT_ONCE", "Table")
 
 TICK_MS = 10
 """How often a thinking bot's clock and memory are looked at; bots that answer sooner never are."""
@@ -68,7 +68,7 @@ class Table:
                 a bot that does not has the clock to itself, one match at a time.
         """
         self._limits = limits
-        self._at_once = at_once
+        self._most_at_once = at_once
         self._processes = Processes(sandbox, bots, hello, limits)
         self._live = self._processes.live
         self._active: dict[Match, int] = {}
@@ -76,8 +76,8 @@ class Table:
         """Bots with a match that waits for them, in the order in which they are asked."""
         self._finished: list[tuple[Match, float]] = []
         self._last_tick_ns = self._last_slow_tick_ns = time.monotonic_ns()
-        self.most_in_play = 0
-        """Most matches that were ever in play at the same time."""
+        self.at_once = 1
+        """Matches that may be in play at the same time, the most of any that were played."""
 
     def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, float]]:
         """Play `matches`; yields each with its wall time in seconds when it is over.
@@ -136,7 +136,7 @@ class Table:
     def _room(self, match: Match) -> int:
         names = [match.spec.seating[seat] for seat in match.live]
         batch = min((self._processes.batch.get(name, 1) for name in names), default=1)
-        return min(self._at_once, 2 * len(names) * batch) if batch > 1 else 1
+        return min(self._most_at_once, 2 * len(names) * batch) if batch > 1 else 1
 
     def handshake(self) -> dict[str, Fault]:
         """Start every bot and wait for its `ready`; returns the faults of those that fail.
@@ -164,7 +164,6 @@ class Table:
 
     def _begin(self, match: Match) -> None:
         self._active[match] = time.monotonic_ns()
-        self.most_in_play = max(self.most_in_play, len(self._active))
         for seat in match.live:
             name = match.spec.seating[seat]
             bot = self._live.get(name)
@@ -205,6 +204,7 @@ class Table:
         players = [bot for bot in self._live.values() if match in bot.playing]
         for bot in players:
             self._close_account(bot, match)
+        self.at_once = max(self.at_once, self._room(match))
         end = match.end_message()
         for bot in players:
             bot.queue(end)

@@ -64,6 +64,8 @@ class Progress(NamedTuple):
     """The last leaderboard that was worked out, None before the first."""
     open_ended: bool = False
     """Whether a stopping rule will end the run, and not its schedule."""
+    clock: str = ""
+    """How bots share the clock, in words; empty before the first block."""
 
     @property
     def eta_seconds(self) -> float | None:
@@ -198,6 +200,8 @@ class Runner:
         self._submit(done.worker, blocks)
         if not groups:
             return
+        info = self._writer.info
+        info.at_once = max(info.at_once, result.at_once)
         self._pending.append((groups, result))
         self._pending_bytes += sum(int(rows.estimated_size()) for rows in result.tables.values())
         if self._rounds is None:
@@ -310,4 +314,5 @@ class Runner:
             workers=len(self._workers),
             report=self._ratings.report,
             open_ended=self._stop_check is not None,
+            clock=self._writer.info.clock_text,
         )

@@ -86,11 +86,20 @@ class RunInfo(msgspec.Struct, kw_only=True):
     """Who met whom, as in the config."""
     table_sizes: list[int] = []
     """Bots at a table, where there are several sizes."""
+    at_once: int = 0
+    """Matches that a worker may have in play at the same time; 0 before the first block."""
     places: list[PlaceInfo] = []
     """Bots by the rules of the format, the best first, where it ranks them itself."""
     host: Host = msgspec.field(default_factory=Host)
     tourney: str = __version__
     schema: int = SCHEMA_VERSION
+
+    @property
+    def clock_text(self) -> str:
+        """How bots share the clock, for people; empty before the first block."""
+        if self.at_once == 1:
+            return "one match at a time a worker, so each bot has the core while it thinks"
+        return f"up to {self.at_once} matches at once a worker, by arrays" if self.at_once else ""
 
     @property
     def most_matches(self) -> int:

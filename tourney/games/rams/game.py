@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from mypy_extensions import mypyc_attr
+
 from tourney.errors import GameError
 from tourney.games.base import Action, Decision, GameInfo, Seat, Step, Turn, require_legal
 from tourney.games.cards import Card
@@ -51,6 +53,7 @@ DRAWN: Mapping[str, Callable[[RamsRules, RamsState, Sequence[Card]], Step[RamsSt
 }
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Rams:
     """The game of Rams under one set of rules (docs/rules/rams.md)."""
 
