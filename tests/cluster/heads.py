@@ -1,16 +1,23 @@
 """A cluster of one node that `ray start` makes, with its doors: for drivers, clients and jobs."""
 
 import contextlib
+import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from ray.autoscaler._private.fake_multi_node.node_provider import FAKE_HEAD_NODE_ID
+
+from tourney.executors import reaper
 
 RAY = Path(sys.executable).with_name("ray")
 
@@ -29,26 +36,38 @@ class Head:
 
 
 @contextlib.contextmanager
-def head(
-    *options: str | Path, env: Mapping[str, str] | None = None, jobs: bool = False
-) -> Iterator[Head]:
-    """A head on free ports of this machine's loopback; it ends with the block.
+def head(cpus: int, *, jobs: bool = False, most: int = 0) -> Iterator[Head]:
+    """A head on free ports of this machine's loopback; all of it ends with the block.
 
     Args:
-        options: of `ray start`.
-        env: added to the environment.
+        cpus: of the head.
         jobs: whether there are dashboard and jobs.
+        most: nodes of one CPU that Ray's autoscaler may start; it gives them back after six
+            seconds without work.
     """
     gcs, client, dashboard, agent = _free_ports(4)
     # Sockets' paths are short.
     session = Path(tempfile.mkdtemp(prefix="tourney-ray-", dir="/tmp"))
+    token = secrets.token_hex(16)
+    env = {**os.environ, reaper.TOKEN_VARIABLE: token, "RAY_TMPDIR": str(session)}
+    scaling = []
+    if most:
+        file = session / "scaling.yaml"
+        file.write_text(json.dumps(_scaling(cpus, most, f"127.0.0.1:{gcs}")))
+        scaling = [f"--autoscaling-config={file}"]
+        env |= {
+            "RAY_FAKE_CLUSTER": "1",
+            "AUTOSCALER_UPDATE_INTERVAL_S": "1",
+            "RAY_enable_autoscaler_v2": "1",
+            "RAY_CLOUD_INSTANCE_ID": FAKE_HEAD_NODE_ID,
+            "RAY_OVERRIDE_NODE_ID_FOR_TESTING": FAKE_HEAD_NODE_ID,
+        }
     process = subprocess.Popen(
         [RAY, "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={gcs}",
          f"--ray-client-server-port={client}", f"--include-dashboard={str(jobs).lower()}",
          f"--dashboard-port={dashboard}", f"--dashboard-agent-listen-port={agent}",
-         f"--temp-dir={session}", "--disable-usage-stats", *options],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env={**os.environ, **(env or {})},
+         f"--temp-dir={session}", f"--num-cpus={cpus}", "--disable-usage-stats", *scaling],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env,
     )  # fmt: skip
     try:
         for port in (gcs, client, *((dashboard, agent) if jobs else ())):
@@ -60,14 +79,42 @@ def head(
             session,
         )
     finally:
-        # It ends what it started.
         process.terminate()
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+        reaper.sweep(set(), token)
+        process.wait()
         shutil.rmtree(session, ignore_errors=True)
+
+
+def _scaling(cpus: int, most: int, gcs: str) -> dict[str, Any]:
+    """Ray's own provider of nodes that are only processes, as a cluster file."""
+    worker = {"CPU": 1, "object_store_memory": 80_000_000}
+    return {
+        "cluster_name": "tourney-test",
+        "max_workers": most,
+        "provider": {
+            "type": "fake_multinode",
+            "use_node_id_as_ip": True,
+            "disable_node_updaters": True,
+            "disable_launch_config_check": True,
+            "launch_multiple": True,
+            "head_node_id": FAKE_HEAD_NODE_ID,
+            "gcs_address": gcs,
+        },
+        "head_node_type": "ray.head.default",
+        "available_node_types": {
+            "ray.head.default": {"resources": {"CPU": cpus}, "node_config": {}, "max_workers": 0},
+            "ray.worker.cpu": {
+                "resources": worker,
+                "node_config": {},
+                "min_workers": 0,
+                "max_workers": most,
+            },
+        },
+        "upscaling_speed": 1.0,
+        "idle_timeout_minutes": 0.1,
+    }
 
 
 def _free_ports(count: int) -> Sequence[int]:

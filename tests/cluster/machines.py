@@ -173,17 +173,18 @@ class Machine:
         role = ["--head", f"--port={PORT}", "--include-dashboard=false"]
         if not self.is_head:
             role = [f"--address={self._network.address}"]
-        self._process = subprocess.Popen(
-            # Should even we be killed, the machines go with us.
-            ["setpriv", "--pdeathsig", "KILL", *self.inside_network, "unshare",
-             "--pid", "--fork", "--kill-child", "--mount-proc",
-             "taskset", "-c", str(self.cpu), RAY, "start", "--block", *role,
-             f"--node-ip-address={self.ip}", f"--num-cpus={self._workers}",
-             f"--temp-dir={session}", "--object-store-memory=80000000",
-             "--disable-usage-stats"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, **ENVIRONMENT}, start_new_session=True,
-        )  # fmt: skip
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                # Should even we be killed, the machines go with us.
+                ["setpriv", "--pdeathsig", "KILL", *self.inside_network, "unshare",
+                 "--pid", "--fork", "--kill-child", "--mount-proc",
+                 "taskset", "-c", str(self.cpu), RAY, "start", "--block", *role,
+                 f"--node-ip-address={self.ip}", f"--num-cpus={self._workers}",
+                 f"--temp-dir={session}", "--object-store-memory=80000000",
+                 "--disable-usage-stats"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, **ENVIRONMENT}, start_new_session=True,
+            )  # fmt: skip
         if self.is_head:
             self._wait_for_head()
 
@@ -200,6 +201,11 @@ class Machine:
                 return
             time.sleep(0.5)
         raise AssertionError("the head did not come up")
+
+    @property
+    def log(self) -> Path:
+        """What `ray start` said."""
+        return self._network.folder / f"n{self._number}.log"
 
     @property
     def is_up(self) -> bool:

@@ -42,7 +42,7 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", TOKEN)
-    with head("--num-cpus=1", jobs=True) as cluster:
+    with head(1, jobs=True) as cluster:
         for way, address in (("driver", cluster.address), ("client", cluster.client)):
             out = tmp_path / way
             code, _, err = finish(

@@ -21,16 +21,16 @@ def test_ray_up_takes_our_file() -> None:
     assert config["max_workers"] == len(config["provider"]["worker_ips"])
     for commands in (config["head_start_ray_commands"], config["worker_start_ray_commands"]):
         assert "RAY_AUTH_MODE=token ray start" in commands[-1]
+    assert "~/.ray/auth_token" in config["file_mounts"]
 
 
-def test_every_pod_asks_for_the_token_and_the_head_plays_nothing() -> None:
+def test_the_operator_gives_the_token_to_every_pod_and_the_head_plays_nothing() -> None:
     spec = yaml.safe_load((FILES / "kuberay.yaml").read_text())["spec"]
     [group] = spec["workerGroupSpecs"]
     assert spec["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
     assert (group["minReplicas"], group["maxReplicas"]) == (0, 8)
+    assert spec["authOptions"] == {"mode": "token"}
+    assert spec["rayVersion"] == ray.__version__, "the operator refuses a token without it"
     for part in (spec["headGroupSpec"], group):
         [container] = part["template"]["spec"]["containers"]
-        env = {entry["name"]: entry for entry in container["env"]}
-        assert env["RAY_AUTH_MODE"]["value"] == "token"
-        assert "secretKeyRef" in env["RAY_AUTH_TOKEN"]["valueFrom"]
         assert container["resources"]["requests"] == container["resources"]["limits"]
