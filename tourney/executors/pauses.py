@@ -19,6 +19,7 @@ class PauseWatch:
         """Begin to look."""
         self._longest = 0.0
         self._looked_at = time.monotonic()
+        self._lock = threading.Lock()
         self._over = threading.Event()
         threading.Thread(target=self._look, daemon=True, name="pause watch").start()
 
@@ -26,16 +27,18 @@ class PauseWatch:
         while not self._over.wait(TICK_SECONDS):
             self._note()
 
-    def _note(self) -> None:
-        now = time.monotonic()
-        self._longest = max(self._longest, now - self._looked_at - TICK_SECONDS)
-        self._looked_at = now
+    def _note(self) -> float:
+        with self._lock:
+            now = time.monotonic()
+            self._longest = max(self._longest, now - self._looked_at - TICK_SECONDS)
+            self._looked_at = now
+            return self._longest
 
     def longest(self) -> float:
         """Seconds of the longest pause since the last call."""
         # The thread may not have run yet since a pause that has just ended.
-        self._note()
-        longest, self._longest = self._longest, 0.0
+        longest = self._note()
+        self._longest = 0.0
         return longest
 
     def close(self) -> None:
