@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from tourney.errors import NodeNoisy
-from tourney.executors import ray as ray_executor
+from tourney.executors.cores import CoreSlot
 from tourney.executors.pauses import PauseWatch
+from tourney.executors.ray import RayWorker
 from tourney.executors.worker import TableWorker
 from tourney.schedule.scheduler import MAX_ATTEMPTS, Block
 
@@ -77,8 +78,8 @@ class Played:
 def test_a_block_with_a_pause_and_a_fault_is_given_back(
     monkeypatch: pytest.MonkeyPatch, pause: float, faults: int, attempt: int, counts: bool
 ) -> None:
-    worker: Any = object.__new__(ray_executor.RayWorker)
-    worker._slot = ray_executor.cores.CoreSlot()
+    worker: Any = object.__new__(RayWorker)
+    worker._slot = CoreSlot()
     worker._slot._cpus = []
     worker._bound = 0.5
     # What was before the block does not matter.
