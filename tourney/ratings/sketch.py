@@ -222,11 +222,20 @@ def sketches(seats: pl.LazyFrame | pl.DataFrame, *, rotations: bool = True) -> t
 
 def add_sketches(*parts: Sequence[Sketch]) -> tuple[Sketch, ...]:
     """The sums of all parts together; no group may be in two of them."""
-    sums: dict[int, Sketch] = {}
+    of_size: dict[int, list[Sketch]] = {}
     for one in itertools.chain.from_iterable(parts):
-        known = sums.get(one.seats)
-        sums[one.seats] = one if known is None else known.plus(one)
-    return tuple(sums[seats] for seats in sorted(sums))
+        of_size.setdefault(one.seats, []).append(one)
+    return tuple(_together(of_size[seats]) for seats in sorted(of_size))
+
+
+def _together(same: Sequence[Sketch]) -> Sketch:
+    """The sum of sketches with one number of seats: many at once, not one after another."""
+    if len(same) <= 2:
+        return same[0].plus(same[1]) if len(same) == 2 else same[0]
+    names = tuple(sorted({bot for one in same for bot in one.bots}))
+    keys = _bot_columns(same[0].seats)
+    rows = pl.concat([one.among(names).rows for one in same]).group_by(keys).agg(pl.all().sum())
+    return Sketch(names, same[0].seats, rows.sort(keys))
 
 
 def _pairing_index(pairing: npt.NDArray[np.uint16], bots: int) -> tuple[IntArray, IntArray]:
