@@ -197,8 +197,14 @@ class RunOptions(_Table):
         ),
     ] = "deal"
     block_seconds: Annotated[
-        float, Field(gt=0, le=600, description="how much play one call to a worker should hold")
-    ] = 2.0
+        float,
+        Field(
+            gt=0,
+            le=600,
+            description="how much play one call to a worker should hold; new processes for the "
+            "rotations of a block cost some 0.1 s",
+        ),
+    ] = 4.0
     commit_seconds: Annotated[
         float, Field(gt=0, le=600, description="longest time a finished block waits to be saved")
     ] = 2.0

@@ -20,7 +20,7 @@ IN_FLIGHT = 2
 FIRST_BLOCK_GROUPS = 1
 """The first block of a worker only measures the speed."""
 
-GROWTH = 4
+GROWTH = 8
 """A block is at most this much larger than the last one: a lucky start must not make it huge."""
 
 MAX_ATTEMPTS = 3

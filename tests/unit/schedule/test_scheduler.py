@@ -25,7 +25,7 @@ def test_blocks_grow_with_measured_speed_up_to_the_wanted_time() -> None:
         _, more = scheduler.block_done("w0", block.id, 0.02 * len(block.groups))
         held += more
         sizes.append(len(more[0].groups))
-    assert sizes[0] == 4, "four times the first block at the most"
+    assert sizes[0] == 8, "eight times the first block at the most"
     assert sizes[-1] == 100, "two seconds at 0.02 s a group"
 
 

@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 
-from tourney import plugins
+from tourney import compiled, plugins
 from tourney.errors import PackageError, PluginError, SandboxUnavailable, TourneyError
 from tourney.packages.cache import cache_folder
 from tourney.sandbox.base import Sandbox
@@ -53,7 +53,15 @@ def examine(name: str = "bwrap") -> list[Line]:
             lines += runtimes(sandbox)
         except SandboxUnavailable as error:
             lines.append(_unavailable(name, error))
-    return [*lines, *host(), _cache()]
+    return [*lines, *host(), _cache(), _compiled()]
+
+
+def _compiled() -> Line:
+    topic, name = "speed", "rules and table loop"
+    if compiled.in_use():
+        return good(topic, name, "compiled")
+    fix = f"`make compile` with a C compiler; {compiled.SWITCH}=0 would keep them from use"
+    return warn(topic, name, "not compiled: fast bots play a quarter slower", fix)
 
 
 def _bubblewrap() -> Line:
