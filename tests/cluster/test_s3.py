@@ -16,6 +16,7 @@ from tourney.store.lease import LEASE_SECONDS
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 FEW = ("--set", "tournament.deals=10")
+MANY = ("--set", "tournament.deals=40")
 
 
 def digest(where: str | Path) -> str:
@@ -26,7 +27,7 @@ def digest(where: str | Path) -> str:
 
 
 def committed(where: str, process: subprocess.Popen[str]) -> None:
-    """Wait for the first commit."""
+    """Wait for the first commit of a run that goes on."""
     while process.poll() is None:
         try:
             if journal.read(storage_at(where)):
@@ -34,6 +35,7 @@ def committed(where: str, process: subprocess.Popen[str]) -> None:
         except StoreError:
             pass
         time.sleep(0.1)
+    pytest.fail(f"the run ended by itself: {process.communicate()[1]}")
 
 
 def test_a_run_on_s3_plays_the_games_of_one_in_a_folder(
@@ -59,7 +61,7 @@ def test_a_run_on_s3_plays_the_games_of_one_in_a_folder(
 def test_a_killed_driver_is_followed_by_another_to_the_same_games(
     config: Path, tmp_path: Path, start: Start, place: str
 ) -> None:
-    more = (*FEW, "--set", "run.commit_seconds=0.3", "--set", "run.block_seconds=0.3")
+    more = (*MANY, "--set", "run.commit_seconds=0.3", "--set", "run.block_seconds=0.3")
     run = ("run", config, "--out", f"{place}/r")
     process = start(*run, *more)
     committed(f"{place}/r", process)
@@ -72,6 +74,6 @@ def test_a_killed_driver_is_followed_by_another_to_the_same_games(
         time.sleep(max(0.0, killed + LEASE_SECONDS + 1 - time.monotonic()))
         code, _, err = finish(start(*run, *more, "--resume"))
     assert code == 0, err
-    code, _, err = finish(start("run", config, "--out", tmp_path / "r", *FEW))
+    code, _, err = finish(start("run", config, "--out", tmp_path / "r", *MANY))
     assert code == 0, err
     assert digest(f"{place}/r") == digest(tmp_path / "r")
