@@ -1,5 +1,7 @@
 """Formats with real bots in the sandbox, played here: a death of the driver changes no game."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,11 @@ def test_real_bots_play_the_same_games_after_a_death(name: str, tmp_path: Path) 
     whole, killed = (RunReader(tmp_path / run) for run in ("whole", "killed"))
     assert whole.info.digest == killed.info.digest is not None
     assert whole.info.places == killed.info.places
+    verified = subprocess.run(
+        [sys.executable, "-m", "tourney", "verify", str(tmp_path / "killed"), "--jobs", "1"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert verified.returncode == 0, verified.stdout
     rows = whole.scan("matches").collect()
     assert rows.height == whole.info.counts.matches_total
     assert set(rows["outcomes"].explode()) == {"finished"}

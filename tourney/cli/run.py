@@ -182,6 +182,7 @@ def _finish(opened: "OpenRun", code: int, resume: str, events: "object | None") 
             digest=info.digest,
             matches=info.counts.matches,
             faults=info.counts.faults,
+            places=msgspec.to_builtins(info.places),
             seconds=round(info.seconds, 3),
             ratings=msgspec.to_builtins(shown.standings),
             resume=resume if code else None,

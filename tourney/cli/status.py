@@ -54,7 +54,6 @@ def status(
 
 def facts(reader: "RunReader") -> dict[str, Any]:
     """What is known of a run at this moment; `silent` is a run whose driver says nothing."""
-    from tourney.reports.places import place_lines
     from tourney.store.heartbeat import seconds_since
 
     info, counts = reader.info, reader.info.counts
@@ -86,7 +85,7 @@ def facts(reader: "RunReader") -> dict[str, Any]:
         "last_commit": committed or None,
         "last_commit_seconds_ago": seconds_since(committed) if committed else None,
         "reason": info.reason,
-        "places": place_lines(info.places),
+        "places": list(info.places),
     }
 
 
@@ -109,6 +108,8 @@ def _show(found: dict[str, Any], shown: "Report | None", *, as_json: bool) -> No
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """The facts in words, without those that say nothing."""
+    from tourney.reports.places import place_lines
+
     share = found["matches"] / max(1, found["matches_total"])
     rate, eta, ago = found["rate"], found["eta_seconds"], found["last_commit_seconds_ago"]
     state = found["state"]
@@ -132,7 +133,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("noisy", f"blocks played again on a busy machine: {noisy}" if noisy else ""),
         ("saved", f"{_duration(ago)} ago" if ago is not None else ""),
     ]
-    lines += [("places", line) for line in found["places"]]
+    lines += [("places", line) for line in place_lines(found["places"])]
     lines += [("withdrawn", f"{bot}: {why}") for bot, why in found["withdrawn"].items()]
     return [line for line in lines if line[1]]
 
