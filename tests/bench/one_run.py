@@ -17,6 +17,7 @@ from tests.bench.floor import answers_per_second
 from tourney import compiled
 from tourney.config.load import config_from
 from tourney.executors.inline import InlineExecutor
+from tourney.executors.worker import collect_seldom
 from tourney.packages.cache import install
 from tourney.runner import Prepared, Runner, open_run, prepare
 from tourney.sandbox.bwrap import BwrapSandbox
@@ -81,6 +82,7 @@ def main(bot: str, deals: int, batch: int = 1) -> dict[str, Any]:
         folder = install(entrant.archive, entrant.digest, BwrapSandbox())
         command = list(entrant.manifest.run)
         floor = answers_per_second(command, folder)
+        collect_seldom()
         rate = decisions_per_second(play)
         # The machine may have slowed down or sped up in between.
         floor = max(floor, answers_per_second(command, folder))

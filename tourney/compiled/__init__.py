@@ -34,6 +34,7 @@ MODULES = (
     "tourney.games.rams.offers",
     "tourney.games.rams.play",
     "tourney.games.rams.view",
+    "tourney.games.telling",
     "tourney.games.tricks",
     "tourney.protocol.codec",
     "tourney.protocol.conversation",

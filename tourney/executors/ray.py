@@ -29,7 +29,7 @@ from tourney.executors.base import (
 from tourney.executors.canary import late_after
 from tourney.executors.cluster import Connection
 from tourney.executors.pauses import PauseWatch
-from tourney.executors.worker import TableWorker
+from tourney.executors.worker import TableWorker, collect_seldom
 from tourney.schedule.scheduler import Block
 
 __all__ = ("RayExecutor",)
@@ -51,6 +51,7 @@ class RayWorker(TableWorker):
         """Take a core and prepare every bot."""
         self._slot = cores.CoreSlot()
         super().__init__(plan, archives, self._slot.claim())
+        collect_seldom()
         self._watch = PauseWatch()
         self._bound = late_after(plan.limits.move_ms) / 1000
 

@@ -13,6 +13,7 @@ import msgspec
 
 from tourney.errors import GameError
 from tourney.games.cards import Card
+from tourney.games.telling import told
 
 __all__ = (
     "Action",
@@ -133,12 +134,7 @@ class Event(msgspec.Struct, frozen=True):
 
     def seen_by(self, seat: Seat | None) -> dict[str, Any]:
         """The event's wire form for `seat`; None sees everything."""
-        out: dict[str, Any] = {} if self.seat is None else {"seat": self.seat}
-        out["event"] = self.kind
-        out.update(self.data)
-        if self.private and (seat is None or seat in self.audience):
-            out.update(self.private)
-        return out
+        return told(self, seat)
 
 
 S = TypeVar("S")

@@ -9,6 +9,7 @@ from typing import Any
 
 from tourney.deals import Deals
 from tourney.games.base import Action, Chance, Decision, Event, Game, Over, competition_ranks
+from tourney.games.telling import told
 from tourney.protocol.faults import FINISHED, Fault
 from tourney.protocol.messages import NOTE_MAX_CHARS, Act, Clock, End, Start
 from tourney.referee.specs import MatchSpec, Result
@@ -159,10 +160,10 @@ class Match:
     def _tell(self, events: Sequence[Event]) -> None:
         for event in events:
             # Seats that see no more than the table share one object.
-            public = event.seen_by(NOBODY)
+            public = told(event, NOBODY)
             audience = event.audience
             for seat, unseen in enumerate(self._unseen):
-                unseen.append(event.seen_by(seat) if seat in audience else public)
+                unseen.append(told(event, seat) if seat in audience else public)
 
     def _advance(self) -> None:
         """Go on to the next decision that needs a bot: chance, forced and stand-in moves."""
