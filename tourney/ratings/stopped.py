@@ -25,8 +25,15 @@ Scale = Literal["logistic", "normalised"]
 WAVES = 1000
 """Terms of the series: enough for walks of a ten-thousandth of the time that a verdict takes."""
 
-SEARCH = 12.0
-"""How many standard errors the median may be from the plain estimate."""
+SEARCH = 6.0
+"""How many standard errors an end of the interval may be from the plain estimate."""
+
+FAR = 0.25
+"""Standard deviations of a group's score between it and the claims, beyond which the ratio does
+not walk as evenly as the estimate takes it to."""
+
+OVERSHOT = 1.1
+"""A ratio so many times its bound was not stopped there."""
 
 LEVELS = (0.5, 0.975, 0.025)
 
@@ -100,7 +107,10 @@ def stopped_elo(
     matches: int,
     scale: Scale = "normalised",
 ) -> StoppedElo | None:
-    """Elo of group scores between 0 and 1 in a sequential test; None where they have no spread.
+    """Elo of group scores between 0 and 1 in a sequential test.
+
+    None where the scores have no spread, where the ratio is far beyond a bound, because play went
+    on then, and where the bots are so unequal that the walk is no Brownian motion.
 
     Args:
         scores: all groups until the test stopped, or until now.
@@ -141,7 +151,11 @@ def _walk(
         low, high = (0.5 + elo / NORMALISED * math.sqrt(variance * matches) for elo in claims)
     a_group = (scores.mean - (low + high) / 2) * (high - low) / variance
     ratio = a_group * scores.groups
-    # A test that ran over its bound, as tests by groups do, counts as stopped at it.
+    if abs(scores.mean - (low + high) / 2) > FAR * math.sqrt(variance):
+        return None
+    if not OVERSHOT * bounds.lower <= ratio <= OVERSHOT * bounds.upper:
+        return None
+    # A test by groups runs a little over its bound; it counts as stopped at it.
     inside = min(max(ratio, bounds.lower), bounds.upper)
     groups = scores.groups if inside == ratio else inside / a_group
     return _Walk(scores, variance, (low, high), bounds, groups, inside)

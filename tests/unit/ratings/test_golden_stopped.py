@@ -110,7 +110,7 @@ def stopped(seed: int, elo: float, claims: tuple[float, float]) -> GroupMean:
 
 
 def test_after_a_stop_the_median_is_right_and_the_plain_estimate_is_not() -> None:
-    truth, claims = 25.0, (0.0, 40.0)
+    truth, claims = 10.0, (0.0, 16.0)
     bounds = gate_bounds(0.05, 0.05)
     plain, corrected, held = [], [], 0
     for seed in range(300):
@@ -126,6 +126,33 @@ def test_after_a_stop_the_median_is_right_and_the_plain_estimate_is_not() -> Non
     assert abs(np.mean(corrected) - 0.5) < 0.075
     assert held / 300 > 0.95 - 0.032
     assert np.mean(plain) > np.mean(corrected)
+
+
+def test_estimates_rise_with_the_score_and_lie_in_their_intervals() -> None:
+    bounds, before = gate_bounds(0.05, 0.05), -math.inf
+    for mean in np.linspace(0.46, 0.54, 17):
+        scores = GroupMean(400, 400 * mean, 400 * (mean**2 + 0.04), 0.0)
+        found = stopped_elo(scores, (0, 40), bounds, matches=2)
+        said = elo_statement(scores, matches=2)
+        if found is None:
+            continue
+        assert said is not None
+        assert before < found.elo
+        assert found.low < found.elo < found.high
+        assert abs(found.elo - said.elo) < said.elo_error
+        before = found.elo
+    assert before > 0
+
+
+def test_of_bots_far_apart_there_is_no_estimate() -> None:
+    scores = GroupMean(60, 48.9, 43.0, 40.0)
+    assert stopped_elo(scores, (0, 10), gate_bounds(0.05, 0.05), matches=2) is None
+
+
+def test_where_play_went_on_there_is_nothing_to_correct() -> None:
+    scores = GroupMean(8000, 4200.0, 2700.0, 2000.0)
+    assert stopped_elo(scores, (0, 10), gate_bounds(0.05, 0.05), matches=2) is None
+    assert stopped_elo(scores.flipped, (0, 10), gate_bounds(0.05, 0.05), matches=2) is None
 
 
 def test_scores_without_spread_have_no_estimate() -> None:
