@@ -76,17 +76,31 @@ def seat_advantage(matches: Matches) -> Advantage:
         raise ValueError("no match, no seat's effect")
     bots, seats = len(matches.bots), matches.seats
     duels, of = _duels(matches)
-    fit = fit_advantage(duels, bots, seats)
+    fit = fit_advantage(_alike(duels, bots, seats), bots, seats)
     t = fit.strengths
     height = [t[duels.bots[k]] + t[bots + duels.seats[k]] for k in range(2)]
     gap = duels.ahead - expit(height[0] - height[1])
     groups, size = len(matches.starts), bots + seats
-    gained = np.zeros((groups, size))
+    sums = np.zeros(groups * size)
     for k, sign in ((0, 1.0), (1, -1.0)):
         for index in (duels.bots[k], bots + duels.seats[k]):
-            np.add.at(gained, (of, index), sign * gap)
+            sums += np.bincount(of * size + index, sign * gap, groups * size)
+    gained = sums.reshape(groups, size)
     spread = covariance(fit.information, Spread(gained.T @ gained, groups))
     return Advantage(t[bots:], None if spread is None else spread[bots:, bots:])
+
+
+def _alike(duels: Duels, bots: int, seats: int) -> Duels:
+    """Duels of the same two bots in the same two seats as one row: all that a fit needs."""
+    sides = [duels.bots[k] * seats + duels.seats[k] for k in range(2)]
+    codes, row = np.unique(sides[0] * (bots * seats) + sides[1], return_inverse=True)
+    one, two = codes // (bots * seats), codes % (bots * seats)
+    return Duels(
+        bots=(one // seats, two // seats),
+        seats=(one % seats, two % seats),
+        ahead=np.bincount(row.ravel(), duels.ahead).astype(np.float64),
+        met=np.bincount(row.ravel(), duels.met).astype(np.float64),
+    )
 
 
 def _duels(matches: Matches) -> tuple[Duels, IntArray]:

@@ -55,6 +55,20 @@ class Matches:
         """Place of each match's group."""
         return np.repeat(np.arange(len(self.starts)), self.sizes)
 
+    def first(self, groups: int) -> "Matches":
+        """The first so many groups, or all if there are fewer."""
+        if groups >= len(self.starts):
+            return self
+        end = int(self.starts[groups])
+        return Matches(
+            bots=self.bots,
+            groups=self.groups[:groups],
+            starts=self.starts[:groups],
+            seating=self.seating[:, :end],
+            ranks=self.ranks[:, :end],
+            scores=None if self.scores is None else self.scores[:, :end],
+        )
+
     def by_bot(self, chosen: IntArray | slice = ALL) -> "ByBot":
         """The chosen matches with the bots of each in rising order."""
         seats = np.arange(self.seats, dtype=np.uint32)[:, None]

@@ -1,6 +1,6 @@
 """What runs say: leaderboards, panels and history. The command line and the pages both ask here."""
 
-from tourney.reports.boards import board_of, chosen, headline_of, imported
+from tourney.reports.boards import board_of, chosen, imported
 from tourney.reports.kept import kept_report, report_of
 from tourney.reports.panels import PANELS, Evidence, Panel, PanelName, panel
 
@@ -11,7 +11,6 @@ __all__ = (
     "PanelName",
     "board_of",
     "chosen",
-    "headline_of",
     "imported",
     "kept_report",
     "panel",

@@ -21,7 +21,7 @@ from tourney.ratings import (
 )
 from tourney.store import RunReader
 
-__all__ = ("board_of", "chosen", "game_of", "headline_of", "imported", "numbered", "sums_of")
+__all__ = ("board_of", "chosen", "game_of", "imported", "numbered", "sums_of")
 
 GROUP_SPACE = 1 << 40
 """Runs number their groups from 0 each; together each gets its own part of the numbers."""
@@ -62,15 +62,6 @@ def game_of(readers: Sequence[RunReader]) -> GameInfo:
                 "rate them apart"
             )
     return make_game(first.game, first.rules).info
-
-
-def headline_of(readers: Sequence[RunReader]) -> Model:
-    """What these runs' game ranks bots by.
-
-    Raises:
-        ConfigError, PluginError, GameError: as `game_of`.
-    """
-    return game_of(readers).headline
 
 
 def numbered(readers: Sequence[RunReader], *, by_version: bool = False) -> Iterator[pl.LazyFrame]:

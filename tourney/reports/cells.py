@@ -91,6 +91,7 @@ COLUMNS: Mapping[PanelName, Sequence[tuple[str, Cell]]] = {
         ("seat", _plain("seat")),
         ("wins", _percent("win_share", "win_se")),
         ("left behind", _percent("ahead", "ahead_se")),
+        ("rating", _number("rating", "rating_se", digits=1, sign="+")),
         ("points", _number("points", "points_se", sign="+")),
     ),
     "neighbours": (

@@ -3,16 +3,18 @@
 A panel's sentence and lines are what the terminal prints, the page shows and the API answers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
+import numpy as np
 import polars as pl
 from scipy.special import stdtr
 
 from tourney.errors import ConfigError
 from tourney.ratings import (
+    ELO,
     Board,
     Cycle,
     GroupGain,
@@ -32,9 +34,11 @@ from tourney.ratings import (
     head_to_head,
     neighbour_effects,
     outlook_of,
+    seat_advantage,
     ties,
     transitivity,
 )
+from tourney.ratings.seats import SeatSums
 from tourney.reports.boards import board_of, numbered, sums_of
 from tourney.reports.luck import LuckLine, luck_lines
 from tourney.store import RunReader
@@ -45,6 +49,9 @@ __all__ = ("PANELS", "Evidence", "Panel", "PanelName", "panel")
 PanelName = Literal[
     "head-to-head", "seats", "neighbours", "ties", "cycles", "luck", "gain", "outlook", "history"
 ]
+
+ADVANTAGE_GROUPS = 100_000
+"""The first so many groups fit what a seat is worth in rating points; it bounds the memory of it."""
 
 MOST_PAIRS = 2000
 """The covariance of all pairs' residuals has this many rows at most: 63 bots."""
@@ -81,6 +88,8 @@ class SeatLine(SeatEffect, frozen=True, kw_only=True):
     """One seat of one table size."""
 
     seats: Annotated[int, _says("bots at the table")]
+    rating: Annotated[float, _says("rating points of whoever sits there, against the mean seat")]
+    rating_se: Annotated[float | None, _says("its standard error, by group")]
 
 
 class Seats(Panel, frozen=True, kw_only=True):
@@ -245,9 +254,9 @@ def _pair(pair: PairStanding, off: dict[tuple[str, str], PairResidual]) -> PairL
 
 def _seats(evidence: Evidence) -> Seats:
     lines = [
-        SeatLine(seats=one.seats, **msgspec.structs.asdict(effect))
+        line
         for one in (evidence.sums.seats if evidence.sums is not None else ())
-        for effect in effects_of(one)
+        for line in _seat_lines(one, evidence.arranged[one.seats])
     ]
     if not lines:
         return Seats(note="Nothing has been played to the end yet.", lines=())
@@ -258,6 +267,18 @@ def _seats(evidence: Evidence) -> Seats:
     if error and abs(best.win_share - 1 / best.seats) > 3 * error:
         said = f"Seat {best.seat} takes {share:.1f} % of the wins where {fair:.1f} % is even."
     return Seats(note=said, lines=tuple(lines))
+
+
+def _seat_lines(sums: SeatSums, matches: Matches) -> Iterator[SeatLine]:
+    found = seat_advantage(matches.first(ADVANTAGE_GROUPS))
+    errors = [None] * sums.seats if found.spread is None else np.sqrt(np.diag(found.spread))
+    for effect, strength, error in zip(effects_of(sums), found.seats, errors, strict=True):
+        yield SeatLine(
+            seats=sums.seats,
+            rating=float(ELO * strength),
+            rating_se=None if error is None else float(ELO * error),
+            **msgspec.structs.asdict(effect),
+        )
 
 
 def _neighbours(evidence: Evidence) -> Neighbours:

@@ -125,9 +125,23 @@ def test_a_seat_that_wins_more_is_named() -> None:
     assert isinstance(found, Seats)
     assert found.note.startswith("Seat 0 takes 6")
     assert found.lines[0].win_share == pytest.approx(full.filter(seat=0)["win"].mean())
+    # Its rating is above the others' by far more than chance, and ratings of seats sum to zero.
+    assert found.lines[0].rating_se is not None
+    assert found.lines[0].rating > 10 * found.lines[0].rating_se
+    assert sum(line.rating for line in found.lines) == pytest.approx(0, abs=1e-6)
     fair = panel(Made(seat_rows(groups=300)), "seats")
     assert isinstance(fair, Seats)
     assert fair.note.startswith("Wins are spread evenly")
+
+
+def test_the_first_groups_are_whole_groups() -> None:
+    matches = simulate(4, (0.0, 0.1, 0.2, 0.3), 3, 20)
+    part = matches.first(7)
+    assert part.seating.tolist() == matches.seating[:, :21].tolist()
+    assert part.group_of.tolist() == [group for group in range(7) for _ in range(3)]
+    assert part.scores is not None
+    assert part.scores.shape == (3, 21)
+    assert matches.first(20) is matches
 
 
 def test_neighbours_need_three_seats() -> None:
