@@ -51,7 +51,7 @@ PanelName = Literal[
 ]
 
 ADVANTAGE_GROUPS = 100_000
-"""The first so many groups fit what a seat is worth in rating points; it bounds the memory of it."""
+"""The first so many groups fit what a seat is worth in rating points: it bounds the memory."""
 
 MOST_PAIRS = 2000
 """The covariance of all pairs' residuals has this many rows at most: 63 bots."""
