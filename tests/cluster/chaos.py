@@ -335,7 +335,8 @@ def besieged(cpus: Sequence[int], deals: int) -> Iterator[tuple[Network, Path, P
         config, whole = Path(folder) / "chaos.toml", Path(folder) / "whole"
         config.write_text(CONFIG.format(deals=deals, root=ROOT))
         subprocess.run(
-            [sys.executable, "-m", "tourney", "run", config, "--out", whole, "--json"],
+            [sys.executable, "-m", "tourney", "run", config, "--out", whole, "--json",
+             "--set", "run.workers=1"],
             check=True, stdout=subprocess.DEVNULL, cwd=ROOT,
         )  # fmt: skip
         with cluster(cpus) as network:

@@ -49,7 +49,12 @@ def head(cpus: int, *, jobs: bool = False, most: int = 0) -> Iterator[Head]:
     # Sockets' paths are short.
     session = Path(tempfile.mkdtemp(prefix="tourney-ray-", dir="/tmp"))
     token = secrets.token_hex(16)
-    env = {**os.environ, reaper.TOKEN_VARIABLE: token, "RAY_TMPDIR": str(session)}
+    env = {
+        **os.environ,
+        reaper.TOKEN_VARIABLE: token,
+        "RAY_TMPDIR": str(session),
+        "RAY_raylet_start_wait_time_s": f"{UP_SECONDS:.0f}",
+    }
     scaling = []
     if most:
         file = session / "scaling.yaml"
@@ -62,16 +67,18 @@ def head(cpus: int, *, jobs: bool = False, most: int = 0) -> Iterator[Head]:
             "RAY_CLOUD_INSTANCE_ID": FAKE_HEAD_NODE_ID,
             "RAY_OVERRIDE_NODE_ID_FOR_TESTING": FAKE_HEAD_NODE_ID,
         }
-    process = subprocess.Popen(
-        [RAY, "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={gcs}",
-         f"--ray-client-server-port={client}", f"--include-dashboard={str(jobs).lower()}",
-         f"--dashboard-port={dashboard}", f"--dashboard-agent-listen-port={agent}",
-         f"--temp-dir={session}", f"--num-cpus={cpus}", "--disable-usage-stats", *scaling],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env,
-    )  # fmt: skip
+    log = session / "ray.log"
+    with log.open("wb") as said:
+        process = subprocess.Popen(
+            [RAY, "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={gcs}",
+             f"--ray-client-server-port={client}", f"--include-dashboard={str(jobs).lower()}",
+             f"--dashboard-port={dashboard}", f"--dashboard-agent-listen-port={agent}",
+             f"--temp-dir={session}", f"--num-cpus={cpus}", "--disable-usage-stats", *scaling],
+            stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env,
+        )  # fmt: skip
     try:
-        for port in (gcs, client, *((dashboard, agent) if jobs else ())):
-            _wait_for_port(port, process)
+        for port in (gcs, client, *((dashboard,) if jobs else ())):
+            _wait_for_port(port, process, log)
         yield Head(
             f"127.0.0.1:{gcs}",
             f"ray://127.0.0.1:{client}",
@@ -123,10 +130,10 @@ def _free_ports(count: int) -> Sequence[int]:
         return [probe.getsockname()[1] for probe in probes]
 
 
-def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+def _wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + UP_SECONDS
     while time.monotonic() < deadline:
-        assert process.poll() is None, "the head ended by itself"
+        assert process.poll() is None, log.read_text()
         with contextlib.suppress(OSError):
             socket.create_connection(("127.0.0.1", port), 1).close()
             return

@@ -32,6 +32,7 @@ ENVIRONMENT = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "10000",
     "RAY_health_check_failure_threshold": "2",
+    "RAY_raylet_start_wait_time_s": f"{UP_SECONDS:.0f}",
     "RAY_USAGE_STATS_ENABLED": "0",
     # As docs/cluster.md wants it.
     "RAY_AUTH_MODE": "token",
@@ -181,7 +182,7 @@ class Machine:
                  "taskset", "-c", str(self.cpu), RAY, "start", "--block", *role,
                  f"--node-ip-address={self.ip}", f"--num-cpus={self._workers}",
                  f"--temp-dir={session}", "--object-store-memory=80000000",
-                 "--disable-usage-stats"],
+                 "--disable-usage-stats", "--include-log-monitor=false"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, **ENVIRONMENT}, start_new_session=True,
             )  # fmt: skip

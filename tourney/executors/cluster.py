@@ -1,6 +1,7 @@
 """Connecting to Ray: to a cluster, or to a private one of this run, whose daemons die with it."""
 
 import contextlib
+import importlib.util
 import os
 import secrets
 import socket
@@ -40,7 +41,7 @@ T = TypeVar("T")
 AUTH = frozenset({"RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"})
 """Variables by which a user says what token Ray wants."""
 
-REFUSALS = (RayError, ConnectionError, RuntimeError, ValueError, OSError)
+REFUSALS = (RayError, RuntimeError, ValueError, OSError, ImportError)
 """What Ray raises when it cannot be had."""
 
 
@@ -157,6 +158,12 @@ def _unreachable(address: str, error: BaseException) -> WorkerLost:
     while cause is not None:
         said.append(f"{type(cause).__name__} {cause}")
         cause = cause.__cause__ or cause.__context__
+    if address.startswith(CLIENT) and importlib.util.find_spec("grpc") is None:
+        return WorkerLost(
+            f"cannot reach Ray at {address!r}: Ray Client is not installed here\n"
+            "pip install 'tourney[cluster]', or drive the run from the cluster's network with "
+            "--address HOST:6379"
+        )
     advice = "start it with `ray start --head`, or leave --address out to play on this machine"
     if any(word in text for text in said for word in ("AuthenticationError", "UNAUTHENTICATED")):
         advice = (
