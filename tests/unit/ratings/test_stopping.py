@@ -9,10 +9,13 @@ import pytest
 
 from tests.unit.ratings.simulated import rows_of, simulate
 from tourney.ratings import (
+    ELO,
     GroupMean,
     Matches,
     Outcomes,
+    Sketch,
     StopRule,
+    add_sketches,
     arrange,
     decide,
     duel,
@@ -21,6 +24,7 @@ from tourney.ratings import (
     normalised_ratio,
     outlook,
     pair_outcomes,
+    rate,
     sketch,
     t_ratio,
 )
@@ -207,3 +211,27 @@ def test_t_and_the_exact_ratio_agree_on_groups_of_four() -> None:
 def test_matches_know_their_groups() -> None:
     matches: Matches = simulate(15, (0.0, 0.0, 0.0), 3, 4)
     assert matches.group_of.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+@pytest.mark.slow
+def test_a_ratings_sequence_holds_at_every_look() -> None:
+    """Six bots at tables of four whose wins follow the model: all six, at 35 looks."""
+    strengths = np.array([0.8, 0.4, 0.1, -0.1, -0.4, -0.8])
+    truth = 1500 + ELO * (strengths - strengths.mean())
+    missed = 0
+    for seed in range(100):
+        sums: tuple[Sketch, ...] = ()
+        off = False
+        for part in range(40):
+            played = simulate(1000 * seed + part, strengths.tolist(), 4, 10)
+            sums = add_sketches(sums, [sketch(played)])
+            if part < 5:
+                continue
+            found = rate(*sums)[0].win.ratings
+            widths = dict(outlook(sums, StopRule(interval=1.0)).reaches)
+            for place, bot in enumerate(sorted(widths)):
+                width = widths[bot]
+                off |= width is not None and abs(found[place] - truth[place]) > width
+        missed += off
+    # Two standard errors of 5 % in a hundred.
+    assert missed <= 5 + 4
