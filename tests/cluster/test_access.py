@@ -1,6 +1,6 @@
 """Ways into a cluster: its address, Ray Client, a job; and the token that all of them need."""
 
-import os
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +18,9 @@ SECONDS = 300.0
 """Nothing here takes so long, even on a busy machine, unless it never comes."""
 
 TOKEN = "0123456789abcdef" * 4
+JOBS = importlib.util.find_spec("aiohttp_cors") is not None
+"""Whether Ray's jobs are installed: the extra `cluster`, which is larger than all the rest."""
+
 SMALL = ("--set", "tournament.deals=2", "--set", "run.workers=1", "--json")
 
 
@@ -42,19 +45,20 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", TOKEN)
-    with head(1, jobs=True) as cluster:
+    with head(1, jobs=JOBS) as cluster:
         for way, address in (("driver", cluster.address), ("client", cluster.client)):
             out = tmp_path / way
             code, _, err = finish(
                 start("run", config, "--out", out, "--address", address, *SMALL), SECONDS
             )
             assert code == 0, f"{way}: {err}"
-        done = submit(cluster.jobs, config, tmp_path / "job")
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert digest(tmp_path / "driver")
-        assert (
-            digest(tmp_path / "driver") == digest(tmp_path / "client") == digest(tmp_path / "job")
-        )
+        whole = digest(tmp_path / "driver")
+        assert whole
+        assert digest(tmp_path / "client") == whole
+        if JOBS:
+            done = submit(cluster.jobs, config, tmp_path / "job")
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert digest(tmp_path / "job") == whole
 
         _, told, err = finish(start("doctor", "--address", cluster.client), SECONDS)
         assert "127.0.0.1" in told, err
@@ -69,9 +73,9 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
             assert "cannot reach Ray" in err
             assert "wants its token" in err
             assert "Traceback" not in err
-        done = submit(cluster.jobs, config, tmp_path / "wrong-job")
-        assert done.returncode != 0
-        assert not (tmp_path / "wrong-job").exists()
+        if JOBS:
+            assert submit(cluster.jobs, config, tmp_path / "wrong-job").returncode != 0
+            assert not (tmp_path / "wrong-job").exists()
 
         # A user who has no token at all.
         monkeypatch.delenv("RAY_AUTH_TOKEN")
@@ -83,5 +87,5 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
         )
         assert code == WorkerLost.exit_code, err
         assert "wants its token" in err
-        assert submit(cluster.jobs, config, tmp_path / "no-job").returncode != 0
-    assert os.environ.get("RAY_AUTH_TOKEN") is None
+        if JOBS:
+            assert submit(cluster.jobs, config, tmp_path / "no-job").returncode != 0
