@@ -72,6 +72,12 @@ def _z(line: Any) -> str:
     return ("–" if line.z is None else f"{line.z:+.1f}") + ("!" if line.odd else "")
 
 
+def _p_value(line: Any) -> str:
+    if line.p_value is None:
+        return "–"
+    return "<0.001" if line.p_value < 0.001 else f"{line.p_value:.3f}"
+
+
 def _cycles(line: Any) -> str:
     return "; ".join(" > ".join([*one.bots, one.bots[0]]) for one in line.cycles) or "none"
 
@@ -109,7 +115,7 @@ COLUMNS: Mapping[PanelName, Sequence[tuple[str, Cell]]] = {
         ("seats", _plain("seats")),
         ("misfit", _number("misfit", digits=1)),
         ("degrees", _plain("degrees")),
-        ("p", _number("p_value", digits=3)),
+        ("p", _p_value),
         ("curl", _percent("curl")),
         ("certain circles", _cycles),
     ),
