@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from pathlib import Path
 import polars as pl
 
 from tests.cluster.machines import ENVIRONMENT, Machine, Network, cannot, cluster, command
+from tests.cluster.schedules import Event, schedule
 from tourney.errors import StoreError
 from tourney.store import RunReader
 
@@ -54,51 +54,11 @@ path = "{root}/bots/dam-threshold"
 path = "{root}/bots/dam-random"
 """
 
-KINDS = ("bot", "worker", "raylet", "machine", "driver", "head", "disk", "pause", "cut")
-
-WITHIN_SECONDS = 20.0
-"""All events of a schedule begin so soon after the run's first commit."""
-
-LONGEST_SECONDS = 30.0
-"""Of a pause or a cut; a node that is silent for twenty is given up."""
-
 RUN_SECONDS = 420.0
 """No run takes so long, with all its resumes."""
 
 CLOCKS = ("seconds", "think_us", "think_ms_total", "think_ms_max")
 """Columns that tell of time, in which no two runs are equal."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """What happens, and when."""
-
-    at: float
-    """Seconds after the run's first commit."""
-    kind: str
-    where: int
-    """Which machine, worker or bot, modulo how many there are."""
-    seconds: float
-    """How long, for what passes."""
-
-    def __str__(self) -> str:
-        lasts = f" for {self.seconds:.0f} s" if self.kind in {"pause", "cut", "disk"} else ""
-        return f"{self.at:.1f} s {self.kind}{lasts}"
-
-
-def schedule(seed: str) -> list[Event]:
-    """Three to five events, drawn from the seed."""
-    dice = random.Random(seed)
-    drawn = [
-        Event(
-            at=dice.uniform(0, WITHIN_SECONDS),
-            kind=dice.choice(KINDS),
-            where=dice.randrange(1000),
-            seconds=dice.choice((3.0, 8.0, LONGEST_SECONDS)),
-        )
-        for _ in range(dice.randint(3, 5))
-    ]
-    return sorted(drawn, key=lambda event: event.at)
 
 
 @dataclass
@@ -343,6 +303,11 @@ def besieged(cpus: Sequence[int], deals: int) -> Iterator[tuple[Network, Path, P
             yield network, config, whole
 
 
+def seconds_of(whole: Path) -> float:
+    """Seconds that a run took."""
+    return RunReader(whole).info.seconds
+
+
 def siege(network: Network, config: Path, whole: Path, events: Sequence[Event], name: str) -> Told:
     """Play one schedule and compare."""
     one = Siege(network, config, name)
@@ -351,6 +316,12 @@ def siege(network: Network, config: Path, whole: Path, events: Sequence[Event], 
         told.wrong += differences(one.folder, whole, told.bots_killed)
         told.wrong += left_behind(network)
     return told
+
+
+def some_cpus() -> list[int]:
+    """CPUs for a head and two machines: a machine each, as far as there are CPUs."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return [allowed[0], *(allowed[number % len(allowed)] for number in range(2))]
 
 
 def main() -> int:
@@ -371,13 +342,18 @@ def main() -> int:
     if reason:
         print(f"not here: {reason}", file=sys.stderr)
         return 2
-    allowed = sorted(os.sched_getaffinity(0))
-    cpus = given.cpus or [allowed[0], *(allowed[number % len(allowed)] for number in range(2))]
+    cpus = given.cpus or some_cpus()
     kinds: Counter[str] = Counter()
     resumes = missed = failed = 0
     with besieged(cpus, given.deals) as (network, config, whole):
         for number in range(given.first, given.first + given.schedules):
-            told = siege(network, config, whole, schedule(f"{given.seed}-{number}"), f"s{number}")
+            told = siege(
+                network,
+                config,
+                whole,
+                schedule(f"{given.seed}-{number}", seconds_of(whole)),
+                f"s{number}",
+            )
             print(json.dumps({"schedule": number, **vars(told)}), flush=True)
             kinds.update(line.split()[2] for line in told.happened)
             resumes, missed = resumes + told.resumes, missed + told.missed

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,6 @@ import pytest
 from ray.cluster_utils import Cluster
 
 from tests.cluster.conftest import Start, finish
-from tourney.errors import WorkerLost
 from tourney.store import RunReader
 
 pytestmark = pytest.mark.slow
@@ -120,43 +118,3 @@ def test_no_more_workers_than_allowed(
     code, _, err = finish(process, SECONDS)
     assert code == 0, err
     assert RunReader(out).info.workers == 1
-
-
-def test_a_cluster_with_a_token_takes_nobody_without_it(
-    config: Path, tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_AUTH_MODE", "token")
-    monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 4)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    head = subprocess.Popen(
-        [RAY, "start", "--head", "--block", "--num-cpus=1", "--include-dashboard=false",
-         "--node-ip-address=127.0.0.1", f"--port={address.rpartition(':')[2]}"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    small = ("--set", "tournament.deals=2", "--set", "run.workers=1", "--address", address)
-    try:
-        wait_for_port(address)
-        code, _, err = finish(start("run", config, "--out", tmp_path / "r", *small), SECONDS)
-        assert code == 0, err
-        monkeypatch.setenv("RAY_AUTH_TOKEN", "f" * 64)
-        code, _, err = finish(start("run", config, "--out", tmp_path / "wrong", *small), SECONDS)
-        assert code == WorkerLost.exit_code, err
-        assert "cannot reach Ray" in err
-    finally:
-        # It ends what it started.
-        head.terminate()
-        head.wait(30)
-
-
-def wait_for_port(address: str) -> None:
-    host, _, port = address.partition(":")
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection((host, int(port)), 1).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise AssertionError(f"nothing listens at {address}")
