@@ -17,6 +17,9 @@ __all__ = ("Gains", "gains")
 PIECE = 1 << 15
 """Groups that are worked on at a time."""
 
+MOST_SHARING = 8
+"""More than so many first places in one match have no whole parts of `scores.WIN_UNIT`."""
+
 Whole = npt.NDArray[np.integer[Any]]
 Pairs = dict[tuple[int, int], Whole]
 Bytes = npt.NDArray[np.uint8]
@@ -46,12 +49,13 @@ def gains(matches: Matches, pairing: npt.NDArray[np.uint16]) -> Gains:
         pairing: the bots of each group in rising order, place by group.
 
     Raises:
-        ValueError: a group's matches are not all between the same bots.
+        ValueError: a group's matches are not all between the same bots, or more than eight bots
+            share a first place.
     """
     seats, groups = pairing.shape
     sizes = matches.sizes
     most = int(sizes.max(initial=0))
-    unit = math.lcm(*range(1, seats + 1))
+    unit = math.lcm(*range(1, min(seats, MOST_SHARING) + 1))
     places = list(combinations(range(seats), 2))
 
     def empty(largest: int) -> Whole:
@@ -65,7 +69,8 @@ def gains(matches: Matches, pairing: npt.NDArray[np.uint16]) -> Gains:
         win_products={pair: empty(unit * unit) for pair in places},
         unit=unit,
     )
-    share = np.array([0, *(unit // sharing for sharing in range(1, seats + 1))], dtype=np.int16)
+    shares = [unit // sharing for sharing in range(1, min(seats, MOST_SHARING) + 1)]
+    share = np.array([0, *shares], dtype=np.int16)
     bots = pairing.astype(matches.seating.dtype)
     alike = bool((sizes == most).all())
     for low in range(0, groups, PIECE):
@@ -110,6 +115,8 @@ def _count(found: Gains, having: Chosen, ranks: Bytes, share: npt.NDArray[np.int
     best = ranks.min(axis=0)
     first = (ranks == best).view(np.uint8)
     sharing = first.sum(axis=0, dtype=np.uint8)
+    if int(sharing.max(initial=0)) > MOST_SHARING:
+        raise ValueError(f"more than {MOST_SHARING} bots share a first place")
     part = share[sharing]
     for own, count in zip(first, found.wins, strict=True):
         count[having] += part * own

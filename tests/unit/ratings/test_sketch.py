@@ -1,5 +1,6 @@
 """Sketches against sums group by group; they add up whatever is cut, shuffled or renamed."""
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 
@@ -150,6 +151,22 @@ def test_strange_groups_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="different bots"):
         sketches(mixed)
+
+
+def test_large_tables_split_a_win_of_up_to_eight() -> None:
+    ranks = np.array([[1] * 8 + [9, 10], [1] * 3 + [4] * 7], dtype=np.uint8).T
+    matches = Matches(
+        bots=tuple("abcdefghij"),
+        groups=np.arange(2),
+        starts=np.arange(2),
+        seating=np.tile(np.arange(10)[:, None], 2),
+        ranks=ranks,
+    )
+    found = sketch(matches)
+    won = found.vector("win")[:, 0] / 840
+    assert won == pytest.approx([1 / 8 + 1 / 3] * 3 + [1 / 8] * 5 + [0, 0])
+    with pytest.raises(ValueError, match="share a first place"):
+        sketch(dataclasses.replace(matches, ranks=np.ones_like(ranks)))
 
 
 def test_many_bots_whose_pairings_have_no_small_number() -> None:
