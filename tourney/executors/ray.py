@@ -182,11 +182,22 @@ class RayExecutor:
 
         Raises:
             SandboxUnavailable: workers cannot confine bots.
-            WorkerLost: workers keep dying.
+            WorkerLost: workers keep dying, or the cluster is gone.
         """
-        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
-            self._look_at_nodes()
-        for worker, block_id, done in self._news(0.0 if self._events else seconds):
+        try:
+            if time.monotonic() - self._looked_at >= LOOK_SECONDS:
+                self._look_at_nodes()
+            self._take_news(0.0 if self._events else seconds)
+        except (RayError, ConnectionError) as error:
+            raise WorkerLost(
+                f"the connection to Ray at {self._ray.address!r} is lost: {error}\n"
+                "what was saved is kept, --resume goes on"
+            ) from error
+        events, self._events = self._events, []
+        return events
+
+    def _take_news(self, seconds: float) -> None:
+        for worker, block_id, done in self._news(seconds):
             if worker in self._workers:
                 event = (
                     self._joined(worker, done)
@@ -195,8 +206,6 @@ class RayExecutor:
                 )
                 self._events.append(event)
                 self._retire_if_idle(worker)
-        events, self._events = self._events, []
-        return events
 
     def _news(self, seconds: float) -> Iterator[tuple[str, int | None, Future[Any]]]:
         """Calls that ended: waits for the first, takes what else is there."""
