@@ -21,7 +21,7 @@ __all__ = (
     "frame",
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Additive changes only within a number."""
 
 
@@ -53,7 +53,11 @@ MATCHES: tuple[Column, ...] = (
     Column("notes", pl.List(pl.Struct({"turn": pl.UInt32, "note": pl.String})), "notes of bots"),
     Column("decisions", pl.UInt32, "actions that a bot was asked for"),
     Column("seconds", pl.Float32, "wall time of the match"),
-    Column("think_us", pl.List(pl.UInt32), "microseconds from question to answer, 0 if not asked"),
+    Column(
+        "think_us",
+        pl.List(pl.UInt32),
+        "microseconds from question to answer within 1/32, 0 if not asked",
+    ),
 )
 
 SEATS: tuple[Column, ...] = (

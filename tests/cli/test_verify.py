@@ -131,8 +131,8 @@ CHANGES: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
         "win": lambda share: 0.5 if share != 0.5 else 1.0,
         "outcome": lambda _: "timeout",
         "decisions": more,
-        "think_ms_total": lambda ms: ms + 1,
-        "think_ms_max": lambda ms: ms + 1,
+        "think_ms_total": lambda ms: 1.1 * ms + 1,
+        "think_ms_max": lambda ms: 1.1 * ms + 1,
     },
     "faults": {
         "group": more,

@@ -19,6 +19,7 @@ from tourney.games.base import Decision, Game, Over, competition_ranks
 from tourney.protocol.faults import FINISHED, NOT_PLAYED, WITHDRAWN
 from tourney.referee.replay import Frame, group_id, replay
 from tourney.schedule.groups import Group, Schedule
+from tourney.store import codec
 from tourney.store.info import RunInfo
 from tourney.store.journal import Commit, groups_of
 
@@ -29,8 +30,8 @@ Row = Mapping[str, Any]
 SHARE_ERROR = 1e-9
 """Shares of a win are exact up to the rounding of a division."""
 
-TIME_ERROR = 1e-4
-"""Relative; the times of `seats` are kept with six digits."""
+TIME_ERROR = codec.THINK_ERROR + 1e-4
+"""Relative; the times of `seats` are exact to six digits, those of `matches` are rounded."""
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from tourney.errors import StoreError
-from tourney.records import frame
+from tourney.records import SCHEMA_VERSION, frame
 from tourney.store import codec, heartbeat, journal, ranges, segments
 from tourney.store.info import RunInfo
 from tourney.store.location import Location, storage_at
@@ -152,8 +152,13 @@ class RunReader:
         """The rows of these commits, or those of them that are wanted; columns as declared.
 
         Raises:
-            StoreError: a committed file is gone.
+            StoreError: a committed file is gone, or another version of us wrote it otherwise.
         """
+        if self.info.schema != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.folder} was written by tourney {self.info.tourney} with records of form "
+                f"{self.info.schema}; this one reads form {SCHEMA_VERSION}: use that version"
+            )
         names = [commit.segment for commit in commits]
         try:
             paths = segments.present(self.folder, table, names)
