@@ -45,12 +45,20 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", TOKEN)
+    tries = 3
+
+    def play_at(address: str, out: Path, *more: str) -> tuple[int, str]:
+        begun = start("run", config, "--out", out, "--address", address, *SMALL, *more)
+        code, _, err = finish(begun, SECONDS)
+        return code, err
+
     with head(1, jobs=JOBS) as cluster:
         for way, address in (("driver", cluster.address), ("client", cluster.client)):
-            out = tmp_path / way
-            code, _, err = finish(
-                start("run", config, "--out", out, "--address", address, *SMALL), SECONDS
-            )
+            code, err = play_at(address, tmp_path / way)
+            # Ray gives the server of each client half a minute to start: not always enough.
+            while way == "client" and "Starting Ray client server failed" in err and tries:
+                tries -= 1
+                code, err = play_at(address, tmp_path / way, "--resume")
             assert code == 0, f"{way}: {err}"
         whole = digest(tmp_path / "driver")
         assert whole
@@ -61,14 +69,11 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
             assert digest(tmp_path / "job") == whole
 
         _, told, err = finish(start("doctor", "--address", cluster.client), SECONDS)
-        assert "127.0.0.1" in told, err
+        assert told.count("bubblewrap") == 2, f"here, and at the node: {told}{err}"
 
         monkeypatch.setenv("RAY_AUTH_TOKEN", "f" * 64)
         for way, address in (("driver", cluster.address), ("client", cluster.client)):
-            out = tmp_path / f"wrong-{way}"
-            code, _, err = finish(
-                start("run", config, "--out", out, "--address", address, *SMALL), SECONDS
-            )
+            code, err = play_at(address, tmp_path / f"wrong-{way}")
             assert code == WorkerLost.exit_code, f"{way}: {err}"
             assert "cannot reach Ray" in err
             assert "wants its token" in err
@@ -81,10 +86,7 @@ def test_every_way_in_plays_the_same_and_wants_the_token(
         monkeypatch.delenv("RAY_AUTH_TOKEN")
         monkeypatch.delenv("RAY_AUTH_MODE")
         monkeypatch.setenv("HOME", str(tmp_path))
-        code, _, err = finish(
-            start("run", config, "--out", tmp_path / "none", "--address", cluster.address, *SMALL),
-            SECONDS,
-        )
+        code, err = play_at(cluster.address, tmp_path / "none")
         assert code == WorkerLost.exit_code, err
         assert "wants its token" in err
         if JOBS:
