@@ -23,6 +23,10 @@ __all__ = ("Cycle", "PairResidual", "Transitivity", "transitivity")
 CERTAIN = 0.975
 """How likely each side of a reported cycle must be."""
 
+FEW = 5.0
+"""Expected results on a pair's rarer side below which its groups do not tell their own spread; the
+usual least count of a chi-square test."""
+
 GROUPS_A_PAIR = 3
 """With fewer groups for each pair the covariance of all residuals is too poorly known to invert."""
 
@@ -101,7 +105,7 @@ def transitivity(matches: Matches) -> Transitivity:
         fit.information, design.T
     )
     covariance = left @ _covariance(pairs, expected) @ left.T
-    error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    error = np.sqrt(np.maximum(np.diag(covariance), _rare_variance(pairs, expected)))
     z = np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 1e-9)
     parts, _ = connected_components(counts + counts.T > 0, directed=False)
     degrees = len(gaps) - bots + int(parts)
@@ -150,6 +154,16 @@ def _covariance(pairs: _Pairs, expected: FloatArray) -> FloatArray:
             out += np.bincount(pairs.of[i] * count + pairs.of[j], gap[i] * gap[j], count * count)
     factor = groups / (groups - 1) if groups > 1 else 0.0
     return factor * out.reshape(count, count)
+
+
+def _rare_variance(pairs: _Pairs, expected: FloatArray) -> FloatArray:
+    """Least variance of each pair's count: where an outcome is rare, its groups may all be alike.
+
+    Fewer than `FEW` expected are a Poisson count whatever the rotations cancel, so the variance is
+    the binomial one; elsewhere the groups tell it, and there is no least one.
+    """
+    rarer = pairs.met * np.minimum(expected, 1 - expected)
+    return np.where(rarer < FEW, pairs.met * expected * (1 - expected), 0.0)
 
 
 def _misfit(gaps: FloatArray, covariance: FloatArray, degrees: int, groups: int) -> float | None:

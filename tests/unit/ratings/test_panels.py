@@ -299,3 +299,15 @@ def test_controls_that_say_nothing_explain_nothing() -> None:
     assert abs(found.explained) < 0.05
     with pytest.raises(ValueError, match="folds"):
         luck_adjusted(np.zeros(3), np.zeros((3, 1)), np.zeros(1), np.arange(3))
+
+
+def test_a_rare_loss_that_did_not_happen_is_not_odd() -> None:
+    """Of 168 matches 0.7 should be lost: that none was is as likely as not."""
+    odd = 0
+    for seed in range(200):
+        found = transitivity(simulate(seed, (2.75, 0.0, -2.75), 2, 84))
+        [rare] = [
+            one for one in found.residuals if {one.bot, one.opponent} == {"bot-000", "bot-002"}
+        ]
+        odd += rare.odd
+    assert odd <= 19, "5 % and three standard errors"
