@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ray.autoscaler._private.fake_multi_node.node_provider import FAKE_HEAD_NODE_ID
+from ray.autoscaler._private.fake_multi_node.node_provider import (
+    FAKE_HEAD_NODE_ID,
+    FakeMultiNodeProvider,
+)
 
 from tourney.executors import reaper
 
@@ -23,6 +26,16 @@ RAY = Path(sys.executable).with_name("ray")
 
 UP_SECONDS = 240.0
 """A head is up sooner, even on a busy machine, unless it never is."""
+
+
+COMMANDS = (
+    "initialization_commands",
+    "setup_commands",
+    "head_setup_commands",
+    "worker_setup_commands",
+    "head_start_ray_commands",
+    "worker_start_ray_commands",
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,9 @@ def _scaling(cpus: int, most: int, gcs: str) -> dict[str, Any]:
         "cluster_name": "tourney-test",
         "max_workers": most,
         "provider": {
-            "type": "fake_multinode",
+            # By its module: under its name Ray would read a file that its wheel does not have.
+            "type": "external",
+            "module": f"{FakeMultiNodeProvider.__module__}.{FakeMultiNodeProvider.__name__}",
             "use_node_id_as_ip": True,
             "disable_node_updaters": True,
             "disable_launch_config_check": True,
@@ -119,6 +134,14 @@ def _scaling(cpus: int, most: int, gcs: str) -> dict[str, Any]:
                 "max_workers": most,
             },
         },
+        # Nothing of this is done here, yet all of it is looked up.
+        **{name: [] for name in COMMANDS},
+        "auth": {},
+        "docker": {},
+        "file_mounts": {},
+        "cluster_synced_files": [],
+        "rsync_exclude": [],
+        "rsync_filter": [],
         "upscaling_speed": 1.0,
         "idle_timeout_minutes": 0.1,
     }

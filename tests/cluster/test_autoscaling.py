@@ -1,6 +1,7 @@
 """Ray's autoscaler for real: nodes come as a run asks for them, are used, and are given back."""
 
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,9 +39,10 @@ def workers(folder: Path) -> int:
     return pulse.workers if pulse else 0
 
 
-def seconds_until(true: Callable[[], bool]) -> float:
+def seconds_until(true: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> float:
     begin = time.monotonic()
     while time.monotonic() - begin < SECONDS:
+        assert process is None or process.poll() is None, process.communicate()[1]
         if true():
             return time.monotonic() - begin
         time.sleep(0.2)
@@ -48,14 +50,16 @@ def seconds_until(true: Callable[[], bool]) -> float:
 
 
 def test_nodes_come_as_asked_are_used_and_are_given_back(
-    config: Path, tmp_path: Path, start: Start
+    config: Path, tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 4)
     config.write_text(config.read_text().replace("workers = 2", "min_workers = 1"))
     arguments = ("run", config, "--out", tmp_path / "r", "--set", "tournament.deals=100000")
     with head(0, most=2) as cluster:
         process = start(*arguments, "--address", cluster.address)
-        came = seconds_until(lambda: nodes(cluster.session) == 1)
-        used = seconds_until(lambda: workers(tmp_path / "r") == 1)
+        came = seconds_until(lambda: nodes(cluster.session) == 1, process)
+        used = seconds_until(lambda: workers(tmp_path / "r") == 1, process)
         seconds_until(lambda: RunReader(tmp_path / "r").info.counts.matches > 0)
         assert nodes(cluster.session) == 1, "a run that asks for one node gets one"
         process.send_signal(signal.SIGINT)
@@ -64,7 +68,7 @@ def test_nodes_come_as_asked_are_used_and_are_given_back(
 
         again = ("--resume", "--set", "run.min_workers=4", "--set", "run.max_workers=2")
         process = start(*arguments, "--address", cluster.address, *again)
-        seconds_until(lambda: workers(tmp_path / "r") == 2)
+        seconds_until(lambda: workers(tmp_path / "r") == 2, process)
         assert nodes(cluster.session) == 2
         assert RunReader(tmp_path / "r").info.workers == 2, "never more than max_workers"
         process.send_signal(signal.SIGINT)
