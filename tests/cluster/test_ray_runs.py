@@ -110,14 +110,16 @@ def test_a_killed_worker_costs_nothing(config: Path, tmp_path: Path, start: Star
     assert sorted(numbers) == list(range(1200))
 
 
-def test_ctrl_c_keeps_everything_and_prints_the_resume_line(
-    config: Path, tmp_path: Path, start: Start
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_being_told_to_end_keeps_everything_and_prints_the_resume_line(
+    config: Path, tmp_path: Path, start: Start, number: int, exit_code: int
 ) -> None:
+    """Ctrl-C, and what service managers send; Ray would answer the second by aborting us."""
     process = start("run", config, "--out", tmp_path / "r", "--set", "tournament.deals=2000")
     wait_for_commit(tmp_path / "r", process)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     code, _, err = finish(process)
-    assert code == 130
+    assert code == exit_code
     assert f"run {config} --out {tmp_path / 'r'} --resume" in err
     info = RunReader(tmp_path / "r").info
     assert info.status == "stopped"

@@ -4,11 +4,13 @@ import contextlib
 import importlib.util
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import ray
@@ -87,7 +89,8 @@ class Connection:
         # say it ourselves. `log_to_driver` does not cover these.
         ray._private.worker._worker_logs_enabled = False
         try:
-            ray.init(**options)
+            with _own_handlers():
+                ray.init(**options)
         except REFUSALS as error:
             raise _unreachable(self.address, error) from error
 
@@ -134,6 +137,19 @@ class Connection:
 def _draining_nodes() -> list[str]:
     """Nodes that are about to go. Ray has no public way to ask."""
     return list(ray._private.state.state.get_draining_nodes())
+
+
+@contextlib.contextmanager
+def _own_handlers() -> Iterator[None]:
+    """Ray's own handlers of SIGTERM would abort us; a run that is told to end ends in order."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                if handler is not None:
+                    signal.signal(number, handler)
 
 
 def _require_port(address: str) -> None:
