@@ -25,7 +25,9 @@ def run(
     config: Annotated[Path, typer.Argument(help="The tournament's TOML file.")],
     address: Annotated[
         str | None,
-        typer.Option(help="`local`, `auto` (a running Ray cluster) or `ray://host:10001`."),
+        typer.Option(
+            help="`local`, or a running Ray cluster: `auto`, `HOST:6379`, `ray://HOST:10001`."
+        ),
     ] = None,
     out: Annotated[
         str | None, typer.Option(help="The run's folder or URL. [default: RESULTS/NAME-TIME]")

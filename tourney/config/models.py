@@ -183,7 +183,10 @@ class RunOptions(_Table):
         int | None, Field(ge=1, description="at the most, however many cores a cluster has")
     ] = None
     address: Annotated[
-        str, Field(description="`local`, `auto` (a running Ray cluster) or `ray://host:10001`")
+        str,
+        Field(
+            description="`local`, or a running Ray cluster: `auto`, `HOST:6379`, `ray://HOST:10001`"
+        ),
     ] = "local"
     sandbox: Annotated[str, Field(description="a registered sandbox")] = "bwrap"
     withdraw_after: Annotated[
