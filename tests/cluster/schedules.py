@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 KINDS = ("bot", "worker", "raylet", "machine", "driver", "head", "disk", "pause", "cut")
 
-WITHIN = 0.8
+WITHIN = 0.4
 """All events of a schedule begin in this part of the undisturbed run's time: late enough to find
 work done, early enough to find work left."""
 
