@@ -234,6 +234,7 @@ def _detail(reader: RunReader) -> RunDetail:
         limits=reader.resolved().get("limits", {}),
         sandbox=info.sandbox,
         workers=info.workers,
+        clock=info.clock_text,
         commitment=info.commitment,
         secret=info.secret,
         seed=_seed(reader),

@@ -132,6 +132,7 @@ class RunDetail(Value, frozen=True, kw_only=True):
     limits: Annotated[Mapping[str, Any], _says("what a bot may use, as resolved")]
     sandbox: Annotated[str, _says("how bots were confined")]
     workers: Annotated[int, _says("workers that played")]
+    clock: Annotated[str, _says("how bots share the clock, empty before the first block")]
     commitment: Annotated[str, _says("SHA-256 of the secret that fixes every card")]
     secret: Annotated[str | None, _says("the secret in hex, once the run has finished")]
     seed: Annotated[int | None, _says("seed in the config, where the run is reproducible")]
