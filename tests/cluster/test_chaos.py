@@ -49,7 +49,7 @@ def test_no_bot_is_charged_for_a_machine_that_stood_still(besieged: Besieged) ->
     text = config.read_text()
     assert "move_ms = 600000" in text
     usual.write_text(text.replace("move_ms = 600000", "move_ms = 2000"))
-    events = [Event(0.5, "pause", 0, 6.0), Event(9.0, "pause", 1, 6.0)]
+    events = [Event(0.5, "pause", 0, 6.0), Event(1.5, "pause", 1, 6.0)]
     told = chaos.siege(network, usual, whole, events, "paused")
     print(f"\n{told}")
     assert told.wrong == []
