@@ -95,7 +95,9 @@ class Network:
     def __exit__(self, *_: object) -> None:
         for machine in self.machines:
             machine.kill()
-            subprocess.run(["ip", "netns", "del", machine.name], check=False, capture_output=True)
+            # The kernel takes its time with a namespace that had processes.
+            for command in (["link", "del", machine.cable], ["netns", "del", machine.name]):
+                subprocess.run(["ip", *command], check=False, capture_output=True)
         for command in (["ip", "link", "del", f"{self.tag}b"], ["umount", str(self.disk)]):
             subprocess.run(command, check=False, capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
