@@ -38,7 +38,7 @@ CONNECT_SECONDS = 5.0
 CLIENT = "ray://"
 """What the address of a Ray Client server begins with."""
 
-WANTS_TOKEN = (
+NO_ENTRY = (
     "this cluster wants its token: set RAY_AUTH_MODE=token, with the head's token in "
     "~/.ray/auth_token or RAY_AUTH_TOKEN"
 )
@@ -187,10 +187,10 @@ def _unreachable(address: str, error: BaseException) -> WorkerLost:
         )
     advice = "start it with `ray start --head`, or leave --address out to play on this machine"
     if any(word in text for text in said for word in ("AuthenticationError", "UNAUTHENTICATED")):
-        advice = WANTS_TOKEN
+        advice = NO_ENTRY
     elif address.startswith(CLIENT) and any("timeout" in text for text in said):
         # Its server does not say why it keeps silent.
-        advice = f"either no Ray Client server listens there, or {WANTS_TOKEN}"
+        advice = f"either no Ray Client server listens there, or {NO_ENTRY}"
     return WorkerLost(f"cannot reach Ray at {address!r}: {said[0]}\n{advice}")
 
 
