@@ -34,7 +34,7 @@ COMMITTED = 500
 THINKING = {
     # Median and spread of log-normal times in microseconds; the bar of bytes a match.
     "bots that answer at once": (20.0, 0.5, 400),
-    "bots that think": (10_000.0, 1.0, None),
+    "bots that think": (10_000.0, 1.0, 400),
     "without moves": (None, 0.5, 120),
 }
 
