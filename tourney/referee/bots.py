@@ -18,7 +18,7 @@ from tourney.referee.match import Match
 from tourney.referee.specs import BotSpec
 from tourney.sandbox.base import BotProcess, ExitStatus
 
-__all__ = ("LiveBot",)
+__all__ = ("NEVER", "LiveBot")
 
 READ_BYTES = 1 << 16
 """One read empties a pipe of the usual size."""
@@ -26,6 +26,9 @@ READ_BYTES = 1 << 16
 CEILING_FACTOR = 4
 CEILING_EXTRA_MS = 1_000
 """A bot that a busy machine gave no core is waited for, up to this bound."""
+
+NEVER = 1 << 62
+"""A deadline that is not set, monotonic nanoseconds."""
 
 LAST_WORDS_READS = 32
 

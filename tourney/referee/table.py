@@ -21,7 +21,7 @@ from tourney.protocol.codec import (
 from tourney.protocol.conversation import Problem
 from tourney.protocol.faults import Fault, FaultKind
 from tourney.protocol.messages import Hello
-from tourney.referee.bots import LiveBot
+from tourney.referee.bots import NEVER, LiveBot
 from tourney.referee.match import Match
 from tourney.referee.processes import Processes
 from tourney.referee.specs import BotSpec
@@ -247,11 +247,20 @@ class Table:
             if bot.line is not None:
                 self._judge(bot, bot.line)
 
+    def _set_clocks(self) -> None:
+        """Say when the answers are due, for bots that did not answer at once: most do."""
+        for bot in self._live.values():
+            if bot.thinking and bot.deadline_ns == NEVER:
+                allowed = [match.allowed_ms(bot.playing[match]) for match in bot.asked]
+                bot.set_deadline(sum(allowed))
+
     def _await_ready(self, bot: LiveBot) -> None:
+        self._set_clocks()
         while not (bot.ready or bot.dropped):
             self._wait()
 
     def _await_answers(self, bots: list[LiveBot]) -> None:
+        self._set_clocks()
         while any(bot.thinking for bot in bots):
             self._wait()
 
@@ -280,7 +289,7 @@ class Table:
             bot.ask(encode(matches[0].question()))
         else:
             bot.ask(encode_array([match.question() for match in matches]))
-        bot.set_deadline(sum([match.allowed_ms(bot.playing[match]) for match in matches]))
+        bot.deadline_ns = NEVER
         if bot.backlog:
             self._processes.watch_writing(bot)
 
@@ -353,13 +362,14 @@ class Table:
             self._fault(bot, "bad_message", str(error))
             return
         bot.asked, bot.line = [], None
-        for judged, (match, answer) in enumerate(zip(matches, answers, strict=True), 1):
+        for place in range(len(matches)):
+            match, answer = matches[place], answers[place]
             if not match.answer(answer.action, think_us, answer.note):
                 match.fault(bot.playing[match], bot.fault("illegal_action", refusal(match, answer)))
             self._go_on(match)
             if bot.dropped:
                 # It had a fault at the end of that match; its other matches go on without it.
-                for other in matches[judged:]:
+                for other in matches[place + 1 :]:
                     self._go_on(other)
                 return
 
