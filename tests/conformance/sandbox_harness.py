@@ -147,11 +147,11 @@ def is_bwrap(pid: int) -> bool:
     return any(Path(word).name == "bwrap" for word in command_line(pid)[:1])
 
 
-NOT_BOTS = ("tourney.sandbox.guard", "multiprocessing.resource_tracker")
+NOT_BOTS = ("tourney.sandbox.guard", "multiprocessing.resource_tracker", "moto.server")
 
 
 def bots_below(pid: int) -> set[int]:
-    """Processes below `pid` but for the guard, the `unshare` that holds it, and Python's own."""
+    """Processes below `pid` but for the guard, its `unshare`, Python's own and the S3 server."""
     return {
         child
         for child in descendants(pid)
