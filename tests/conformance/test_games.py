@@ -183,6 +183,16 @@ class Stammers(Dam):
         return turn
 
 
+class ListsActions(Dam):
+    """A list is no tuple: it could change under whoever holds it."""
+
+    def turn(self, state: DamState) -> Turn:
+        turn = super().turn(state)
+        if isinstance(turn, Decision):
+            return msgspec.structs.replace(turn, legal=list(turn.legal))
+        return turn
+
+
 class AsksForTooMuch(Dam):
     def turn(self, state: DamState) -> Turn:
         turn = super().turn(state)
@@ -231,6 +241,7 @@ BROKEN: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: TakesAnything(RULES), "illegal", "not legal"),
     (lambda: Forgets(RULES), "fallback", "sleep"),
     (lambda: Stammers(RULES), "legal", "twice"),
+    (lambda: ListsActions(RULES), "legal", "is a list, where the contract says a tuple"),
     (lambda: AsksForTooMuch(RULES), "chance", "wants 99"),
     (lambda: SendsSets(RULES), "view", "cannot be written as JSON"),
     (lambda: Dreams(RULES), "replay", "other events"),

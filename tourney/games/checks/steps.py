@@ -57,7 +57,15 @@ def check_turn(turn: Turn, seats: int) -> None:
         _check_chance(turn)
 
 
+def _require_tuple(check: str, name: str, value: object) -> None:
+    """The types of the contract hold: a list could change, and compiled code refuses it."""
+    if not isinstance(value, tuple):
+        kind = type(value).__name__
+        raise CheckFailed(check, f"{name} is a {kind}, where the contract says a tuple")
+
+
 def _check_decision(turn: Decision, seats: int) -> None:
+    _require_tuple("legal", "`legal`", turn.legal)
     if not turn.legal:
         raise CheckFailed("legal", f"nothing is legal in phase {turn.phase!r}")
     if len(set(turn.legal)) != len(turn.legal):
@@ -97,7 +105,9 @@ def check_step(game: Game[Any], state: Any, before: bytes, step: Step[Any], seat
         raise CheckFailed("state", f"the state can be changed: {error}") from None
     if game.turn(step.state) != game.turn(step.state):
         raise CheckFailed("state", "the same state gives two different turns")
+    _require_tuple("event", "`events` of a step", step.events)
     for event in step.events:
+        _require_tuple("event", "`audience` of an event", event.audience)
         _check_event(event, seats)
 
 
@@ -174,6 +184,8 @@ def check_secrets(seat: Seat, told: Any, known: frozenset[Card], pack: frozenset
 def check_over(game: Game[Any], over: Over, seats: int) -> None:
     """Scores are in bounds, ranks are ranks and never put a worse score above a better one."""
     info = game.info
+    _require_tuple("scores", "`scores`", over.scores)
+    _require_tuple("ranks", "`ranks`", over.ranks)
     if len(over.scores) != seats or len(over.ranks) != seats:
         raise CheckFailed("scores", f"{len(over.scores)} scores for {seats} seats")
     for score in over.scores:
