@@ -35,6 +35,8 @@ class Ground(NamedTuple):
     bots: Path
     tmp: Path
     marker: str
+    already: frozenset[int] = frozenset()
+    """Processes of tests before: their S3 server, their guard."""
 
     def start(self, *words: str, cwd: Path = REPOSITORY) -> subprocess.Popen[str]:
         """Start Python with our word in its environment and our folder for temporary files."""
@@ -48,7 +50,7 @@ class Ground(NamedTuple):
         )
 
     def left(self) -> dict[int, list[str]]:
-        """Processes, zombies too, that carry the word or descend from us, with their words."""
+        """New processes, zombies too, that carry the word or descend from us, with their words."""
         found = descendants(os.getpid())
         for entry in Path("/proc").iterdir():
             try:
@@ -59,7 +61,7 @@ class Ground(NamedTuple):
                     found.add(int(entry.name))
             except OSError:
                 continue
-        return {pid: command_line(pid) for pid in found - {os.getpid()}}
+        return {pid: command_line(pid) for pid in found - self.already - {os.getpid()}}
 
 
 @pytest.fixture
@@ -71,12 +73,12 @@ def ground() -> Iterator[Ground]:
     made.bots.mkdir(mode=0o755)
     made.tmp.mkdir(mode=0o777)
     write_bots(made.bots)
-    already, mounts = made.left(), mounted()
+    made, mounts = made._replace(already=frozenset(made.left())), mounted()
     yield made
     deadline = time.monotonic() + LEFT_S
-    while set(left := made.left()) - set(already) and time.monotonic() < deadline:
+    while (left := made.left()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert {pid: words for pid, words in left.items() if pid not in already} == {}
+    assert left == {}
     # Ray keeps the logs of its sessions in a folder of that name.
     assert {entry.name for entry in made.tmp.iterdir()} <= {"ray"}
     assert mounted() == mounts
