@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.match.conftest import GOOD as PLAIN
 from tests.match.conftest import TableMaker, new_match
 from tourney.referee.match import Match
 
@@ -52,16 +53,6 @@ serve({n}, counting)
 """
 )
 
-PLAIN = """
-for message in lines():
-    if message["type"] == "hello":
-        ready()
-    elif message["type"] == "act":
-        answer(message)
-    elif message["type"] == "quit":
-        break
-"""
-
 
 def played(matches: list[tuple[Match, float]]) -> list[tuple[int, list[str]]]:
     return sorted((match.spec.match, match.actions) for match, _ in matches)
@@ -107,6 +98,23 @@ def test_both_kinds_of_tables_in_one_block(make_table: TableMaker) -> None:
     assert sorted(match.spec.match for match, _ in matches) == [0, 1, 2, 3, 4, 5]
     assert all(not match.faults for match, _ in matches)
     assert table.at_once == 16
+
+
+def test_a_new_process_that_takes_no_arrays_any_more_is_asked_one_by_one(
+    make_table: TableMaker, tmp_path: Path
+) -> None:
+    """What it said before let sixteen matches begin; each of them must still come to its end."""
+    body = f"""
+first = not os.path.exists({str(tmp_path / "seen")!r})
+open({str(tmp_path / "seen")!r}, "w").close()
+serve(8 if first else 1)
+"""
+    table = make_table(a=ARRAYS + body, b=good(8))
+    table.handshake()
+    table.restart()
+    matches = [match for match, _ in table.play(new_match(n, ("a", "b")) for n in range(16))]
+    assert len(matches) == 16
+    assert all(not match.faults for match in matches)
 
 
 ILLEGAL_ONCE = (

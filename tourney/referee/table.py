@@ -266,13 +266,9 @@ class Table:
 
     def _ask(self, bot: LiveBot) -> None:
         """Ask about the matches that wait for the bot, as many as a line may hold."""
-        if bot.batch > 1 and len(bot.waiting) > 1:
-            matches = bot.next_matches()
-            if bot.waiting:
-                self._due.append(bot)
-        else:
-            matches = [bot.waiting.popleft()]
-        bot.asked = matches
+        matches = bot.asked = bot.next_matches()
+        if bot.waiting:
+            self._due.append(bot)
         if bot.closed:
             self._crashed(bot)
             return
