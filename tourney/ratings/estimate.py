@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from scipy.special import stdtrit
 
-__all__ = ("CONFIDENCE", "Estimate", "Moments", "ratio_mean", "share")
+from tourney.ratings.matches import FloatArray
+
+__all__ = ("CONFIDENCE", "Estimate", "Moments", "moments_of", "ratio_mean", "share")
 
 CONFIDENCE = 0.95
 """Coverage of every interval that is shown."""
@@ -24,6 +26,18 @@ class Moments(NamedTuple):
     xx: float
     xm: float
     mm: float
+
+
+def moments_of(x: FloatArray, m: FloatArray) -> Moments:
+    """The sums of clusters that gained `x` in `m` trials, a number each."""
+    return Moments(
+        clusters=len(x),
+        m=float(m.sum()),
+        x=float(x.sum()),
+        xx=float(x @ x),
+        xm=float(x @ m),
+        mm=float(m @ m),
+    )
 
 
 class Estimate(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 import numpy as np
 
-from tourney.ratings.estimate import Estimate, Moments, ratio_mean
+from tourney.ratings.estimate import Estimate, Moments, moments_of, ratio_mean
 from tourney.ratings.matches import FloatArray, IntArray, Matches
 
 __all__ = (
@@ -164,17 +164,6 @@ def _relative(matches: Matches) -> FloatArray | None:
     return relative
 
 
-def _moments(x: FloatArray, m: FloatArray) -> Moments:
-    return Moments(
-        clusters=len(x),
-        m=float(m.sum()),
-        x=float(x.sum()),
-        xx=float(x @ x),
-        xm=float(x @ m),
-        mm=float(m @ m),
-    )
-
-
 def ties(matches: Matches) -> TieRates:
     """Rates over all matches.
 
@@ -222,7 +211,7 @@ def neighbour_effects(matches: Matches) -> list[NeighbourEffect]:
         )
         after = after[~np.isnan(after)]
         if len(after):
-            found = ratio_mean(_moments(after, np.ones(len(after))))
+            found = ratio_mean(moments_of(after, np.ones(len(after))))
             out.append(
                 NeighbourEffect(bot=bot, groups=len(after), points=found.mean, points_se=found.se)
             )

@@ -10,7 +10,6 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from tourney.deals import Deals, group_key, secret_from_seed
@@ -18,7 +17,7 @@ from tourney.errors import StoreError
 from tourney.games.base import Chance, Game
 from tourney.games.registry import make_game
 from tourney.ratings import luck_adjusted
-from tourney.ratings.estimate import Moments, ratio_mean
+from tourney.ratings.estimate import moments_of, ratio_mean
 from tourney.ratings.matches import FloatArray
 from tourney.referee.replay import group_id
 from tourney.store import RunReader
@@ -199,19 +198,9 @@ def _lines(rows: pl.DataFrame) -> Iterator[LuckLine]:
     for bot, own in in_group.partition_by("bot", as_dict=True).items():
         m = own["m"].to_numpy().astype(np.float64)
 
-        def mean(values: npt.NDArray[np.float64], m: FloatArray = m) -> Any:
-            return ratio_mean(
-                Moments(
-                    clusters=len(values),
-                    m=float(m.sum()),
-                    x=float(values.sum()),
-                    xx=float(values @ values),
-                    xm=float(values @ m),
-                    mm=float(m @ m),
-                )
-            )
-
-        score, adjusted = (mean(own[name].to_numpy()) for name in ("score", "adjusted"))
+        score, adjusted = (
+            ratio_mean(moments_of(own[name].to_numpy(), m)) for name in ("score", "adjusted")
+        )
         yield LuckLine(
             bot=str(bot[0]),
             groups=own.height,
