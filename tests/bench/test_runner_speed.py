@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 MAIN = "from tourney.cli.main import main; main()"
 
 BARS = [
-    ("dam-threshold", 500, 1, 0.50),
-    ("dam-threshold", 1000, 64, 1.1),
-    ("dam-threshold-c", 500, 1, 0.25),
+    ("dam-threshold", 1000, 1, 0.50),
+    ("dam-threshold", 2500, 64, 1.1),
+    ("dam-threshold-c", 1000, 1, 0.25),
     ("rams-simple", 60, 1, None),
     ("rams-simple", 120, 64, None),
 ]

@@ -135,8 +135,8 @@ class CopiesCards(Dam):
 class NeverEnds(Dam):
     """The streak cap is not looked at (DAM-19)."""
 
-    def _streak_cap(self, state: DamState) -> int:
-        return state.streak + 1
+    def _streak_cap(self, seats: int) -> int:
+        return 0
 
 
 class OutOfBounds(Dam):

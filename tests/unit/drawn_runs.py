@@ -38,7 +38,7 @@ def config(bots: int, stop: Mapping[str, Any] | None = None, **tournament: Any) 
     entries = [{"path": str(ROOT / "bots/dam-random"), "name": f"bot-{i:02d}"} for i in range(bots)]
     return {
         "tournament": {"name": "t", "game": "dam", "seed": 1, **tournament},
-        "run": {"withdraw_after": 4},
+        "run": {"withdraw_after": 4, "block_seconds": 0.2},
         "bot": entries,
         **({"stop": stop} if stop else {}),
     }

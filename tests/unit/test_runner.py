@@ -161,7 +161,7 @@ def test_rows_are_saved_before_they_fill_the_memory(
     monkeypatch.setattr(loop, "COMMIT_BYTES", 1)
     writer = create(tmp_path / "r")
     plan: Any = None
-    Runner(writer, FakeExecutor(), Scheduler(8, (), 0.5), 1e9, lambda _: None).run(plan, {}, 2)
+    Runner(writer, FakeExecutor(), Scheduler(8, (), 0.05), 1e9, lambda _: None).run(plan, {}, 2)
     assert len(writer.commits) == 8, "each block at once, though no time has passed"
 
 

@@ -64,8 +64,15 @@ class Dam:
             for mask in range(1 << rules.max_players)
         ]
         """The seats of every set of them, by its bits."""
-        self._asks_first = rules.ask != "off" and rules.ask_object != "hand"
-        self._asks_in_hand = rules.ask != "off" and rules.ask_object == "hand"
+        # What every decision needs of the rules, read once.
+        self._asks = rules.ask != "off"
+        self._asks_first = self._asks and rules.ask_object != "hand"
+        self._asks_in_hand = self._asks and rules.ask_object == "hand"
+        self._must_keep = rules.discard_take == "must_keep"
+        seats = range(rules.max_players + 1)
+        self._rounds = [n if rules.rounds == "seats" else rules.rounds for n in seats]
+        self._streak_caps = [self._streak_cap(n) for n in seats]
+        """Both by the number of seats; a cap of 0 is none."""
         ordered = sorted(self.values.values())
         deals = rules.max_players if rules.rounds == "seats" else rules.rounds
         least, most = sum(ordered[: self.row_len]), sum(ordered[-self.row_len :])
@@ -134,21 +141,22 @@ class Dam:
 
     def _source_actions(self, state: DamState) -> tuple[Action, ...]:
         """DAM-10, DAM-12 and the streak cap of DAM-19."""
-        if not state.discard or state.streak >= self._streak_cap(state):
+        cap = self._streak_caps[state.seats]
+        if not state.discard or (cap and state.streak >= cap):
             return DRAW
         return DRAW_TAKE
 
-    def _streak_cap(self, state: DamState) -> int:
+    def _streak_cap(self, seats: int) -> int:
         cap = self.rules.streak_cap
         if isinstance(cap, int):
             return cap
-        return {"2n": 2 * state.seats, "n": state.seats}.get(cap, state.streak + 1)
+        return {"2n": 2 * seats, "n": seats, "none": 0}[cap]
 
     def _decide_actions(self, state: DamState) -> tuple[tuple[Action, ...], Action]:
         """DAM-13, DAM-16, DAM-18, and the stand-in's choice of DAM-28."""
         if state.keeps == self.chain_len:
             return THROW, "throw"
-        if state.origin == "discard" and self.rules.discard_take == "must_keep":
+        if self._must_keep and state.origin == "discard":
             return KEEP, "keep"
         return KEEP_THROW, "throw"
 
@@ -369,7 +377,7 @@ class Dam:
 
     def n_rounds(self, seats: int) -> int:
         """Deals in a match (DAM-40)."""
-        return seats if self.rules.rounds == "seats" else self.rules.rounds
+        return self._rounds[seats]
 
     def _over(self, state: DamState) -> Over:
         """DAM-40 and DAM-42: total, then round wins, then the lowest single deal, then shared."""
@@ -391,25 +399,26 @@ class Dam:
 
     def view(self, state: DamState, seat: Seat | None) -> dict[str, Any]:
         """What `seat` knows (DAM-24 to DAM-27); None sees every card."""
-        in_hand = state.hand != ""
+        n, hand, keeps, sums = state.seats, state.hand, state.keeps, state.sums
+        # No rows lie on the table before the first deal.
+        seen = state.rows if seat is None or not state.seen else state.seen[seat]
+        in_hand = hand != ""
         bits = -1 if seat is None else 1 << seat
-        n = state.seats
         view = {
             "round": state.round,
-            "rounds": self.n_rounds(n),
+            "rounds": self._rounds[n],
             "seat": state.to_act if seat is None else seat,
             "dealer": (state.starter - 1) % n,
             "stock": len(state.stock),
             "discard": state.discard,
-            # No rows lie on the table before the first deal.
-            "rows": state.rows if seat is None or not state.rows else state.seen[seat],
-            "hand": state.hand if state.hand_known & bits else None,
+            "rows": seen,
+            "hand": hand if state.hand_known & bits else None,
             "from": state.origin if in_hand else None,
-            "slot": state.keeps + 1 if in_hand and state.keeps < self.chain_len else None,
+            "slot": keeps + 1 if in_hand and keeps < self.chain_len else None,
             "streak": state.streak,
-            "totals": [sum(sums) for sums in zip(*state.sums, strict=True)] or [0] * n,
+            "totals": [sum(deal[s] for deal in sums) for s in range(n)] if sums else [0] * n,
         }
-        if self.rules.ask != "off":
+        if self._asks:
             view["request"] = state.request or None
         if seat is None and state.side:
             view["side"] = state.side

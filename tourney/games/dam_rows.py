@@ -18,10 +18,11 @@ def put(seen: Seen, seat: Seat, slot: int, card: Card, known: Known) -> tuple[Se
     before, after, bit = 0, [], 1
     for rows in seen:
         row = rows[seat]
-        if row[slot] is not None:
+        there, here = row[slot], card if known & bit else None
+        if there is not None:
             before |= bit
-        row = replaced(row, slot, card if known & bit else None)
-        after.append(replaced(rows, seat, row))
+        # A card nobody knows takes the place of another: nothing changes for that seat.
+        after.append(rows if here is there else replaced(rows, seat, replaced(row, slot, here)))
         bit <<= 1
     return tuple(after), before
 

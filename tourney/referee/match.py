@@ -9,16 +9,12 @@ from typing import Any
 
 from tourney.deals import Deals
 from tourney.games.base import Action, Chance, Decision, Event, Game, Over, competition_ranks
-from tourney.games.telling import told
+from tourney.games.telling import tell
 from tourney.protocol.faults import FINISHED, Fault
 from tourney.protocol.messages import NOTE_MAX_CHARS, Act, Clock, End, Start
 from tourney.referee.specs import MatchSpec, Result
 
 __all__ = ("Match",)
-
-
-NOBODY = -1
-"""No seat: what it sees of an event is what all see."""
 
 
 class Match:
@@ -55,6 +51,8 @@ class Match:
         """Seats that are asked; others play what was recorded."""
         self._recorded = recorded
         self.spec = spec
+        self.seating = spec.seating
+        """The bot in each seat."""
         self.pending: Decision | None = None
         self.actions: list[Action] = []
         self.think_us: list[int] = []
@@ -159,11 +157,7 @@ class Match:
 
     def _tell(self, events: Sequence[Event]) -> None:
         for event in events:
-            # Seats that see no more than the table share one object.
-            public = told(event, NOBODY)
-            audience = event.audience
-            for seat, unseen in enumerate(self._unseen):
-                unseen.append(told(event, seat) if seat in audience else public)
+            tell(event, self._unseen)
 
     def _advance(self) -> None:
         """Go on to the next decision that needs a bot: chance, forced and stand-in moves."""
@@ -201,7 +195,7 @@ class Match:
         """
         over = self._over
         assert over is not None, "the match is not over"
-        seats = range(len(self.spec.seating))
+        seats = range(len(self.seating))
         worst = self._game.info.worst_at(len(seats))
         scores = tuple(float(worst if s in self.faults else over.scores[s]) for s in seats)
         ranks = competition_ranks(

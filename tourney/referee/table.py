@@ -31,10 +31,10 @@ from tourney.sandbox.base import Sandbox
 __all__ = ("MOST_AT_ONCE", "Table")
 
 TICK_MS = 10
-"""How often a thinking bot's clock and memory are looked at; bots that answer sooner never are."""
+"""How often a thinking bot's clock and memory are looked at."""
 
-SLOW_TICK_NS = 250_000_000
-"""How often the memory of every bot is looked at, thinking or not."""
+SLOW_TICK_NS = 100_000_000
+"""How often the memory of every bot is looked at: of those that answer sooner or do not think."""
 
 MOST_AT_ONCE = 512
 """Matches in play at the same time where bots take arrays: a crash takes all of them along."""
@@ -134,7 +134,7 @@ class Table:
         return room > 1 and active < (room if match is None else self._room(match))
 
     def _room(self, match: Match) -> int:
-        names = [match.spec.seating[seat] for seat in match.live]
+        names = [match.seating[seat] for seat in match.live]
         batch = min((self._processes.batch.get(name, 1) for name in names), default=1)
         return min(self._most_at_once, 2 * len(names) * batch) if batch > 1 else 1
 
@@ -165,7 +165,7 @@ class Table:
     def _begin(self, match: Match) -> None:
         self._active[match] = time.monotonic_ns()
         for seat in match.live:
-            name = match.spec.seating[seat]
+            name = match.seating[seat]
             bot = self._live.get(name)
             if bot is None or bot.closed:
                 bot = self._revive(name, match, seat)
@@ -194,7 +194,7 @@ class Table:
         if decision is None:
             self._finish(match)
             return
-        bot = self._live[match.spec.seating[decision.seat]]
+        bot = self._live[match.seating[decision.seat]]
         if not bot.waiting:
             self._due.append(bot)
         bot.waiting.append(match)
@@ -370,17 +370,18 @@ class Table:
                 return
 
     def _tick(self, now: int) -> None:
-        self._last_tick_ns = now
+        last, self._last_tick_ns = self._last_tick_ns, now
         slow = now - self._last_slow_tick_ns >= SLOW_TICK_NS
         if slow:
             self._last_slow_tick_ns = now
         for bot in tuple(self._live.values()):
-            thinking = bot.thinking or not bot.ready
-            if bot.closed or not (thinking or slow):
+            if bot.closed:
                 continue
+            thinking = bot.thinking or not bot.ready
             if thinking:
                 bot.look()
-            if too_much := overuse(bot):
+            too_much = overuse(bot) if slow or (thinking and bot.asked_at_ns < last) else ""
+            if too_much:
                 self._fault(bot, "memory_limit", too_much)
             elif thinking and now >= bot.deadline_ns:
                 self._late(bot, now)

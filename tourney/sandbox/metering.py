@@ -63,10 +63,9 @@ def cpu_clock(pid: int) -> int:
 def starved_ns(pid: int) -> int:
     """How long the threads of process `pid` waited for a core, summed; 0 when it is gone."""
     total = 0
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(OSError, ValueError, IndexError):
-                total += int((task / "schedstat").read_text().split()[1])
+    for task in _threads(pid):
+        with suppress(ValueError, IndexError):
+            total += int(_read(f"{task}/schedstat").split()[1])
     return total
 
 
@@ -80,12 +79,16 @@ def host_pid(pidfd: int) -> int:
 
 def children(pid: int) -> list[int]:
     """Children of all threads of process `pid`, oldest first in each; empty when it is gone."""
-    found: list[int] = []
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(OSError):
-                found += map(int, (task / "children").read_text().split())
-    return found
+    return [int(child) for task in _threads(pid) for child in _read(f"{task}/children").split()]
+
+
+def _threads(pid: int) -> list[str]:
+    """The folder of each thread of process `pid`; none when it is gone."""
+    tasks = f"/proc/{pid}/task"
+    try:
+        return [f"{tasks}/{name}" for name in os.listdir(tasks)]  # noqa: PTH208 - many a second
+    except OSError:
+        return []
 
 
 def tree(root: int) -> set[int]:
@@ -99,16 +102,17 @@ def tree(root: int) -> set[int]:
     return seen
 
 
-def _used_kb(status: bytes, skip: bytes = b"-") -> int:
+def _used_kb(status: bytes, skip: bytes = b"") -> int:
     """Kilobytes that a process holds: in memory, in swap, and as page tables; but for `skip`.
 
     Page tables count because a program can make the kernel fill gigabytes of them by reading
     pages that it never wrote, with next to nothing resident.
     """
     total = 0
-    for line in status.splitlines():
-        if line.startswith((b"VmRSS:", b"VmPTE:", b"VmSwap:")) and not line.startswith(skip):
-            total += int(line.split()[1])
+    for name in (b"\nVmRSS:", b"\nVmPTE:", b"\nVmSwap:"):
+        start = -1 if name == skip else status.find(name)
+        if start >= 0:
+            total += int(status[start + len(name) : status.index(b"kB", start)])
     return total
 
 
@@ -193,7 +197,7 @@ class NamespaceMeter:
         rollup = _read(f"{folder}/smaps_rollup", self._proc)
         if not rollup:
             return _used_kb(status)
-        return _used_kb(status, skip=b"VmRSS:") + _proportional_kb(rollup)
+        return _used_kb(status, skip=b"\nVmRSS:") + _proportional_kb(rollup)
 
     def _tmp_kb(self) -> float:
         if self._tmp < 0:

@@ -23,6 +23,10 @@ FIRST_BLOCK_GROUPS = 1
 GROWTH = 8
 """A block is at most this much larger than the last one: a lucky start must not make it huge."""
 
+LAST_BLOCK_SECONDS = 0.25
+"""Blocks at the end of a run are not made shorter: their new processes would cost more than a
+worker's idling saves."""
+
 MAX_ATTEMPTS = 3
 """A block that fails this often for our own reasons ends the run: something is wrong here."""
 
@@ -178,10 +182,12 @@ class Scheduler:
         seconds = self._seconds_a_group.get(worker)
         if seconds is None:
             return FIRST_BLOCK_GROUPS
-        size = max(1, int(self._block_seconds / seconds))
-        # Near the end small blocks keep all workers busy to the last.
-        share = max(1, self.left // (2 * IN_FLIGHT * max(1, len(self._at))))
-        return min(size, self._last_size[worker] * GROWTH, share)
+        size = min(int(self._block_seconds / seconds), self._last_size[worker] * GROWTH)
+        if len(self._at) > 1:
+            # Near the end small blocks keep all workers busy to the last.
+            share = self.left // (2 * IN_FLIGHT * len(self._at))
+            size = min(size, max(share, int(LAST_BLOCK_SECONDS / seconds)))
+        return max(1, size)
 
     def _new_id(self) -> int:
         self._next_id += 1

@@ -65,8 +65,8 @@ class MiniDam(Dam):
 
     pack = tuple("QC AC 3C 5C 7C 9C JC KC".split())
 
-    def __init__(self) -> None:
-        super().__init__(DamRules(rounds=1, first="seat0"))
+    def __init__(self, **options: Any) -> None:
+        super().__init__(DamRules(rounds=1, first="seat0", **options))
         self.row_len = self.chain_len = 2
 
 
@@ -223,11 +223,7 @@ def test_number_of_action_sequences_of_a_small_round(
     cap: int, free: bool, expected: list[int]
 ) -> None:
     """E.1: (L+1) * [(L+1) * sum of L^r]^(S-1) with L = 2, counted by walking the tree."""
-    game = MiniDam()
-    rules = DamRules(
-        rounds=1, first="seat0", streak_cap=cap, discard_take="free" if free else "must_keep"
-    )
-    game.rules = rules
+    game = MiniDam(streak_cap=cap, discard_take="free" if free else "must_keep")
 
     def count(state: DamState) -> int:
         turn = game.turn(state)

@@ -178,6 +178,34 @@ TestSchedulerMachine = SchedulerMachine.TestCase
 TestSchedulerMachine.settings = settings(max_examples=60, deadline=None)
 
 
+def sizes_to_the_end(workers: int, seconds_a_group: float) -> list[int]:
+    """Sizes of the blocks of 1,000 groups, played by `workers` in turn."""
+    scheduler = Scheduler(1000, (), 2.0)
+    held = [(f"w{n}", block) for n in range(workers) for block in scheduler.worker_joined(f"w{n}")]
+    sizes = []
+    while held:
+        worker, block = held.pop(0)
+        sizes.append(len(block.groups))
+        seconds = len(block.groups) * seconds_a_group
+        _, given = scheduler.block_done(worker, block.id, seconds)
+        held += [(worker, more) for more in given]
+    assert sum(sizes) == 1000
+    return sizes
+
+
+def test_blocks_get_smaller_at_the_end_so_that_no_worker_idles_long() -> None:
+    sizes = sizes_to_the_end(workers=4, seconds_a_group=0.01)
+    # Eight blocks of one group and one of eight are over when the first large one is given.
+    assert max(sizes) == (1000 - 16) // 16, "a sixteenth of what is left"
+    assert all(size <= 25 for size in sizes[-8:]), "a quarter of a second"
+    assert all(size == 25 for size in sizes[-4:-1]), "and not less: starts of bots cost more"
+
+
+def test_a_worker_that_is_alone_gets_whole_blocks_to_the_end() -> None:
+    sizes = sizes_to_the_end(workers=1, seconds_a_group=0.01)
+    assert sizes == [1, 1, 8, 8, 64, 64, 200, 200, 200, 200, 54]
+
+
 def test_a_drawn_round_goes_to_all_workers_with_its_groups() -> None:
     def look_up(number: int) -> Group:
         return Group(number, ("a", "b"), number, ("a", "b"))
@@ -187,7 +215,7 @@ def test_a_drawn_round_goes_to_all_workers_with_its_groups() -> None:
     assert scheduler.worker_joined("w1") == []
     assert one.drawn == (look_up(0),)
     for block in (one, two):
-        scheduler.block_done("w0", block.id, 0.1)
+        scheduler.block_done("w0", block.id, 1.0)
     assert scheduler.over
     given = scheduler.extend(5)
     assert not scheduler.over
