@@ -57,6 +57,8 @@ class BlockResult(msgspec.Struct, frozen=True, kw_only=True):
     """What its seats add to the leaderboard."""
     seconds: float
     """Wall time of the block."""
+    starting: float = 0.0
+    """Seconds of it that went into starting and ending bots' processes."""
     at_once: int = 1
     """Matches that the worker may have in play at the same time."""
 

@@ -120,7 +120,7 @@ class TableWorker:
             SandboxUnavailable: a process could not be confined; nothing of the block counts.
             NodeNoisy: this machine is too busy for a fair clock; likewise.
         """
-        begin = time.monotonic()
+        begin, starting_ns = time.monotonic(), self._table.starting_ns
         out = frozenset(block.withdrawn)
         self._bear_noise = block.last_attempt
         rows: Rows = {"matches": [], "seats": [], "faults": [], "logs": []}
@@ -148,6 +148,7 @@ class TableWorker:
             tables=tables,
             sums=added,
             seconds=time.monotonic() - begin,
+            starting=(self._table.starting_ns - starting_ns) / 1e9,
             at_once=self._table.at_once,
         )
 

@@ -78,6 +78,8 @@ class Table:
         self._last_tick_ns = self._last_slow_tick_ns = time.monotonic_ns()
         self.at_once = 1
         """Matches that may be in play at the same time, the most of any that were played."""
+        self.starting_ns = 0
+        """Time spent with starting and ending processes, nanoseconds, over the table's life."""
 
     def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, float]]:
         """Play `matches`; yields each with its wall time in seconds when it is over.
@@ -156,7 +158,9 @@ class Table:
 
     def restart(self) -> None:
         """End every process: the next match starts new ones, which remember nothing."""
+        begin = time.monotonic_ns()
         self._processes.end_all()
+        self.starting_ns += time.monotonic_ns() - begin
 
     def close(self) -> None:
         """End every process and the loop."""
@@ -180,11 +184,14 @@ class Table:
         if dead is not None:
             self._processes.drop(dead)
             dead.end(0)
+        begin = time.monotonic_ns()
         try:
             return self._processes.start(name)
         except BotRefused as error:
             match.fault(seat, Fault(kind="start_failed", detail=str(error)))
             return None
+        finally:
+            self.starting_ns += time.monotonic_ns() - begin
 
     def _go_on(self, match: Match) -> None:
         """Have the pending decision asked for in the next round, or end the match."""
@@ -256,8 +263,10 @@ class Table:
 
     def _await_ready(self, bot: LiveBot) -> None:
         self._set_clocks()
+        begin = time.monotonic_ns()
         while not (bot.ready or bot.dropped):
             self._wait()
+        self.starting_ns += time.monotonic_ns() - begin
 
     def _await_answers(self, bots: list[LiveBot]) -> None:
         self._set_clocks()

@@ -196,7 +196,9 @@ class Runner:
     def _take(self, done: BlockDone) -> None:
         """Keep a block until the next commit, which is at once when it ends a round."""
         result = done.result
-        groups, blocks = self._scheduler.block_done(done.worker, done.block_id, result.seconds)
+        groups, blocks = self._scheduler.block_done(
+            done.worker, done.block_id, result.seconds, result.starting
+        )
         self._submit(done.worker, blocks)
         if not groups:
             return

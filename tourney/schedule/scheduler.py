@@ -27,6 +27,13 @@ LAST_BLOCK_SECONDS = 0.25
 """Blocks at the end of a run are not made shorter: their new processes would cost more than a
 worker's idling saves."""
 
+STARTING_SHARE = 0.1
+"""Where starting its bots takes more than this part of a block, the next ones hold more play: in a
+field of many fast bots a block meets most of them."""
+
+LONGEST_BLOCK = 10
+"""Blocks grow for that reason to so many times `block_seconds`, and no further."""
+
 MAX_ATTEMPTS = 3
 """A block that fails this often for our own reasons ends the run: something is wrong here."""
 
@@ -72,6 +79,7 @@ class Scheduler:
         self._again: deque[Block] = deque()
         self._at: dict[str, dict[int, Block]] = {}
         self._seconds_a_group: dict[str, float] = {}
+        self._starting: dict[str, float] = {}
         self._last_size: dict[str, int] = {}
         self._leaving: set[str] = set()
         self._block_seconds = block_seconds
@@ -140,9 +148,15 @@ class Scheduler:
         self._again.append(self._block(block.groups, block.attempt + suspect))
 
     def block_done(
-        self, worker: str, block_id: int, seconds: float
+        self, worker: str, block_id: int, seconds: float, starting: float = 0.0
     ) -> tuple[tuple[int, ...], list[Block]]:
         """A block came back.
+
+        Args:
+            worker: who played it.
+            block_id: which one.
+            seconds: how long it took.
+            starting: how much of that was the starting and ending of processes.
 
         Returns:
             the groups to commit (none if the block was given up before), and blocks for the worker.
@@ -152,7 +166,8 @@ class Scheduler:
             # Given up as lost before: its groups are another block's by now.
             return (), self.refill(worker)
         self.left -= len(block.groups)
-        self._seconds_a_group[worker] = max(seconds / len(block.groups), 1e-6)
+        self._seconds_a_group[worker] = max((seconds - starting) / len(block.groups), 1e-6)
+        self._starting[worker] = starting
         self._last_size[worker] = len(block.groups)
         return block.groups, self.refill(worker)
 
@@ -182,11 +197,13 @@ class Scheduler:
         seconds = self._seconds_a_group.get(worker)
         if seconds is None:
             return FIRST_BLOCK_GROUPS
-        size = min(int(self._block_seconds / seconds), self._last_size[worker] * GROWTH)
+        starting, shortest = self._starting[worker], self._block_seconds
+        wanted = max(shortest, min(starting / STARTING_SHARE, shortest * LONGEST_BLOCK))
+        size = min(int(wanted / seconds), self._last_size[worker] * GROWTH)
         if len(self._at) > 1:
             # Near the end small blocks keep all workers busy to the last.
             share = self.left // (2 * IN_FLIGHT * len(self._at))
-            size = min(size, max(share, int(LAST_BLOCK_SECONDS / seconds)))
+            size = min(size, max(share, int(max(LAST_BLOCK_SECONDS, starting) / seconds)))
         return max(1, size)
 
     def _new_id(self) -> int:

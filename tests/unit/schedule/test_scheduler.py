@@ -178,16 +178,16 @@ TestSchedulerMachine = SchedulerMachine.TestCase
 TestSchedulerMachine.settings = settings(max_examples=60, deadline=None)
 
 
-def sizes_to_the_end(workers: int, seconds_a_group: float) -> list[int]:
-    """Sizes of the blocks of 1,000 groups, played by `workers` in turn."""
+def sizes_to_the_end(workers: int, seconds_a_group: float, starting: float = 0.0) -> list[int]:
+    """Sizes of the blocks of 1,000 groups, played by `workers` in turn; starting is a block's."""
     scheduler = Scheduler(1000, (), 2.0)
     held = [(f"w{n}", block) for n in range(workers) for block in scheduler.worker_joined(f"w{n}")]
     sizes = []
     while held:
         worker, block = held.pop(0)
         sizes.append(len(block.groups))
-        seconds = len(block.groups) * seconds_a_group
-        _, given = scheduler.block_done(worker, block.id, seconds)
+        seconds = len(block.groups) * seconds_a_group + starting
+        _, given = scheduler.block_done(worker, block.id, seconds, starting)
         held += [(worker, more) for more in given]
     assert sum(sizes) == 1000
     return sizes
@@ -199,6 +199,14 @@ def test_blocks_get_smaller_at_the_end_so_that_no_worker_idles_long() -> None:
     assert max(sizes) == (1000 - 16) // 16, "a sixteenth of what is left"
     assert all(size <= 25 for size in sizes[-6:]), "a quarter of a second"
     assert all(size == 25 for size in sizes[-4:-1]), "and not less: starts of bots cost more"
+
+
+def test_blocks_hold_more_play_where_starting_the_bots_takes_long() -> None:
+    sizes = sizes_to_the_end(workers=1, seconds_a_group=1 / 64, starting=0.5)
+    assert max(sizes) == 320, "5 s of play, of which half a second is a tenth"
+    sizes = sizes_to_the_end(workers=1, seconds_a_group=1 / 16, starting=8.0)
+    assert max(sizes) == 320, "ten times the two seconds of a block, and no more"
+    assert sizes_to_the_end(1, 1 / 64, 0.125) == sizes_to_the_end(1, 1 / 64)
 
 
 def test_a_worker_that_is_alone_gets_whole_blocks_to_the_end() -> None:
