@@ -4,6 +4,7 @@ A check that has never failed is no check: each of the broken games below breaks
 the battery must name it.
 """
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
@@ -120,7 +121,7 @@ class LosesCards(Dam):
     def _throw(self, state: DamState) -> Step[DamState]:
         step = super()._throw(state)
         after = step.state
-        return Step(msgspec.structs.replace(after, discard=after.discard[-1:]), step.events)
+        return Step(dataclasses.replace(after, discard=after.discard[-1:]), step.events)
 
 
 class CopiesCards(Dam):
@@ -129,7 +130,7 @@ class CopiesCards(Dam):
     def _throw(self, state: DamState) -> Step[DamState]:
         step = super()._throw(state)
         discard = (*state.discard, state.hand, state.hand)
-        return Step(msgspec.structs.replace(step.state, discard=discard), step.events)
+        return Step(dataclasses.replace(step.state, discard=discard), step.events)
 
 
 class NeverEnds(Dam):

@@ -25,6 +25,7 @@ MODULES = (
     "tourney.games.cards",
     "tourney.games.dam",
     "tourney.games.dam_rows",
+    "tourney.games.dam_state",
     "tourney.games.dam_swap",
     "tourney.games.hands",
     "tourney.games.rams.dealing",

@@ -7,9 +7,9 @@ question in `dam_swap`.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from msgspec.structs import replace
 from mypy_extensions import mypyc_attr
 
 from tourney.errors import GameError
@@ -168,7 +168,9 @@ class Dam:
         if action == "throw":
             return self._throw(state)
         if action == "draw":
-            return Step(replace(state, phase="draw", streak=0))
+            after = state.copy()
+            after.phase, after.streak = "draw", 0
+            return Step(after)
         if action == "take":
             return self._take(state)
         if action == "pass":
@@ -195,15 +197,13 @@ class Dam:
     def _take(self, state: DamState) -> Step[DamState]:
         """DAM-8, DAM-10: the top of the discard pile goes to the hand, seen by all."""
         card = state.discard[-1]
-        after = replace(
-            state,
-            phase="decide",
-            discard=state.discard[:-1],
-            hand=card,
-            hand_known=(1 << state.seats) - 1,
-            origin="discard",
-            streak=state.streak + 1,
-        )
+        after = state.copy()
+        after.phase = "decide"
+        after.discard = state.discard[:-1]
+        after.hand = card
+        after.hand_known = (1 << state.seats) - 1
+        after.origin = "discard"
+        after.streak = state.streak + 1
         return Step(after, (Event("take", state.to_act, {"card": card}),))
 
     def _keep(self, state: DamState) -> Step[DamState]:
@@ -211,15 +211,13 @@ class Dam:
         seat, slot, card, known = state.to_act, state.keeps, state.hand, state.hand_known
         row = state.rows[seat]
         seen, before = put(state.seen, seat, slot, card, known)
-        after = replace(
-            state,
-            rows=replaced(state.rows, seat, replaced(row, slot, card)),
-            seen=seen,
-            hand=row[slot],
-            hand_known=before | 1 << seat,
-            origin="row",
-            keeps=slot + 1,
-        )
+        after = state.copy()
+        after.rows = replaced(state.rows, seat, replaced(row, slot, card))
+        after.seen = seen
+        after.hand = row[slot]
+        after.hand_known = before | 1 << seat
+        after.origin = "row"
+        after.keeps = slot + 1
         event = Event("keep", seat, {"slot": slot + 1}, {"card": card}, self._seats_of[known])
         return Step(after, (event,))
 
@@ -232,18 +230,14 @@ class Dam:
         self, state: DamState, discard: tuple[Card, ...], events: tuple[Event, ...]
     ) -> Step[DamState]:
         """The next seat begins, or the deal ends (DAM-20, DAM-21, DAM-V5)."""
-        after = replace(
-            state,
-            phase="ask" if self._asks_first else "source",
-            to_act=(state.to_act + 1) % state.seats,
-            discard=discard,
-            hand="",
-            hand_known=0,
-            origin="",
-            keeps=0,
-            turns=state.turns + 1,
-            asked=False,
-        )
+        after = state.copy()
+        after.phase = "ask" if self._asks_first else "source"
+        after.to_act = (state.to_act + 1) % state.seats
+        after.discard = discard
+        after.hand, after.hand_known, after.origin = "", 0, ""
+        after.keeps = 0
+        after.turns = state.turns + 1
+        after.asked = False
         if after.stock and after.turns != self.rules.turn_cap:
             return Step(after, events)
         lap = self._laps_left(state, after)
@@ -278,14 +272,10 @@ class Dam:
             # DAM-V5: the last stock card is nobody's choice.
             thrown = Event("throw", seat, {"card": card})
             return self._end_turn(replace(state, stock=stock), (*state.discard, card), (thrown,))
-        after = replace(
-            state,
-            phase="ask" if self._asks_in_hand else "decide",
-            stock=stock,
-            hand=card,
-            hand_known=1 << seat,
-            origin="stock",
-        )
+        after = state.copy()
+        after.phase = "ask" if self._asks_in_hand else "decide"
+        after.stock = stock
+        after.hand, after.hand_known, after.origin = card, 1 << seat, "stock"
         return Step(after, (Event("draw", seat, {}, {"card": card}, (seat,)),))
 
     def _dealt(self, state: DamState, cards: Sequence[Card]) -> Step[DamState]:

@@ -3,9 +3,8 @@
 Knowledge travels with the card: whoever knew it knows where it lies now.
 """
 
+from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from tourney.games.base import Action, Decision, Event, Seat, Step
 from tourney.games.dam_rows import put, replaced
@@ -49,9 +48,9 @@ def reply_decision(state: DamState) -> Decision:
 def ask(state: DamState, action: Action, back: str) -> Step[DamState]:
     """Put a question, or none; `back` is the phase that follows a turn without a question."""
     if action == "no-ask":
-        return Step(msgspec.structs.replace(state, phase=back, asked=True))
+        return Step(replace(state, phase=back, asked=True))
     request = tuple(int(word) for word in action.split()[1:])
-    after = msgspec.structs.replace(state, phase="answer", request=request, asked=True)
+    after = replace(state, phase="answer", request=request, asked=True)
     return Step(after, (Event("ask", state.to_act, _public(request)),))
 
 
@@ -62,7 +61,7 @@ def answer(state: DamState, action: Action, *, binding: bool, back: str) -> Step
         return Step(_closed(state, back), (told,))
     if binding:
         return _swap(state, back, told)
-    return Step(msgspec.structs.replace(state, phase="confirm-asker"), (told,))
+    return Step(replace(state, phase="confirm-asker"), (told,))
 
 
 def confirm(state: DamState, action: Action, back: str) -> Step[DamState]:
@@ -72,12 +71,12 @@ def confirm(state: DamState, action: Action, back: str) -> Step[DamState]:
     if action == "withdraw":
         return Step(_closed(state, back), (told,))
     if asker:
-        return Step(msgspec.structs.replace(state, phase="confirm-other"), (told,))
+        return Step(replace(state, phase="confirm-other"), (told,))
     return _swap(state, back, told)
 
 
 def _closed(state: DamState, back: str) -> DamState:
-    return msgspec.structs.replace(state, phase=back, request=())
+    return replace(state, phase=back, request=())
 
 
 def _swap(state: DamState, back: str, told: Event) -> Step[DamState]:
@@ -105,7 +104,7 @@ def _swap_rows(state: DamState, a: Seat, b: Seat) -> DamState:
         return replaced(replaced(rows, a, rows[b]), b, rows[a])
 
     seen = tuple(swapped(rows) for rows in state.seen)
-    return msgspec.structs.replace(state, rows=swapped(state.rows), seen=seen)
+    return replace(state, rows=swapped(state.rows), seen=seen)
 
 
 def _swap_slots(state: DamState, a: tuple[Seat, int], b: tuple[Seat, int]) -> DamState:
@@ -115,13 +114,13 @@ def _swap_slots(state: DamState, a: tuple[Seat, int], b: tuple[Seat, int]) -> Da
     seen, _ = put(seen, *a, card_b, known_b)
     rows = replaced(state.rows, a[0], replaced(state.rows[a[0]], a[1], card_b))
     rows = replaced(rows, b[0], replaced(rows[b[0]], b[1], card_a))
-    return msgspec.structs.replace(state, rows=rows, seen=seen)
+    return replace(state, rows=rows, seen=seen)
 
 
 def _swap_hand(state: DamState, other: Seat, slot: int) -> DamState:
     """The card in hand goes to the other's slot; what lay there comes to the hand and is seen."""
     seen, before = put(state.seen, other, slot, state.hand, state.hand_known)
-    return msgspec.structs.replace(
+    return replace(
         state,
         rows=replaced(state.rows, other, replaced(state.rows[other], slot, state.hand)),
         seen=seen,

@@ -1,5 +1,6 @@
 """Dam against exact figures (RULES.md E.1), through the same `Game` that tournaments use."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations
@@ -235,10 +236,5 @@ def test_number_of_action_sequences_of_a_small_round(
 
     for stock in range(1, 3 if free else 4):
         state = game.drawn(game.start(2), game.pack[:4]).state
-        dealt = type(state)(
-            **{
-                **{name: getattr(state, name) for name in state.__struct_fields__},
-                "stock": frozenset(game.pack[4 : 4 + stock]),
-            }
-        )
+        dealt = dataclasses.replace(state, stock=frozenset(game.pack[4 : 4 + stock]))
         assert count(dealt) == expected[stock - 1]

@@ -1,8 +1,8 @@
 """Dam's options (RULES.md DAM-V1 to DAM-V5 and the profile of section G), one by one."""
 
+import dataclasses
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.unit.games.test_dam_exact import play_match, threshold
@@ -91,7 +91,7 @@ def test_tie_replay_deals_the_round_anew_under_another_label() -> None:
 
 def test_tie_replay_ends_after_ten_times() -> None:
     game = Dam(DamRules(rounds=1, tie="replay"))
-    state = msgspec.structs.replace(position(game, TIED, ["9C"]), replays=10)
+    state = dataclasses.replace(position(game, TIED, ["9C"]), replays=10)
     assert over(game, play(game, state, "draw 9C", "throw")).ranks == (1, 1)
 
 
@@ -116,9 +116,7 @@ def test_decider_draw_shares_when_the_thrown_cards_do_not_suffice() -> None:
 
 def test_decider_slot8_is_played_like_a_slot_and_only_decides() -> None:
     game = Dam(DamRules(rounds=1, tie="decider", decider="slot8"))
-    dealt = game.drawn(
-        msgspec.structs.replace(game.start(2), phase="deal"), list(game.pack[:16])
-    ).state
+    dealt = game.drawn(dataclasses.replace(game.start(2), phase="deal"), list(game.pack[:16])).state
     assert [len(row) for row in dealt.rows] == [8, 8]
     assert len(dealt.stock) == 36
     rows = [[*TIED[0], "KD"], [*TIED[1], "3S"]]
@@ -170,7 +168,7 @@ def test_first_seat0_and_the_starter_moves_clockwise() -> None:
 
 def test_round_wins_decide_when_asked_to() -> None:
     game = Dam(DamRules(rounds=3, match="round_wins"))
-    state = msgspec.structs.replace(
+    state = dataclasses.replace(
         game.start(2),
         phase="over",
         sums=((30, 41), (30, 41), (60, 20)),
@@ -190,13 +188,13 @@ def test_dam_42_ties_of_a_match(tied_by: str) -> None:
         "lowest deal": (((30, 41), (41, 30)), ((0,), (1,)), (1, 1)),
         "nothing": (((30, 30), (31, 31)), ((0, 1), (0, 1)), (1, 1)),
     }[tied_by]
-    state = msgspec.structs.replace(game.start(2), phase="over", sums=sums, winners=winners)
+    state = dataclasses.replace(game.start(2), phase="over", sums=sums, winners=winners)
     assert over(game, state).ranks == ranks
 
 
 def test_v4_whole_rows_change_places_with_what_is_known_of_them() -> None:
     game = Dam(DamRules(rounds=1, ask="binding", ask_object="row"))
-    state = msgspec.structs.replace(position(game, ROWS, ["3C", "QD"]), phase="ask")
+    state = dataclasses.replace(position(game, ROWS, ["3C", "QD"]), phase="ask")
     state = play(game, state, "no-ask", "draw 3C", "keep", "throw")
     assert legal(game, state) == {"no-ask", "ask 0"}
     state = play(game, state, "ask 0", "yes")
@@ -223,7 +221,7 @@ def test_v4_the_hand_for_a_slot_that_the_asker_does_not_know() -> None:
 
 def test_v4_a_no_leaves_everything_and_spends_the_question() -> None:
     game = Dam(DamRules(rounds=1, ask="binding"))
-    state = msgspec.structs.replace(position(game, ROWS, ["3C", "QD"], ["2D"]), phase="ask")
+    state = dataclasses.replace(position(game, ROWS, ["3C", "QD"], ["2D"]), phase="ask")
     after = play(game, state, "ask 1 1 1", "no")
     assert after.rows == state.rows
     assert legal(game, after) == {"draw", "take"}

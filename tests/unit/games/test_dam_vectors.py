@@ -1,8 +1,8 @@
 """The test vectors of Dam (RULES.md section D), each set up as a position and played."""
 
+import dataclasses
 from collections.abc import Sequence
 
-import msgspec
 import pytest
 
 from tourney.errors import GameError
@@ -22,7 +22,7 @@ def position(
     to_act: int = 0,
 ) -> DamState:
     """Seats with these rows, nobody knows a card, `stock` in any order."""
-    return msgspec.structs.replace(
+    return dataclasses.replace(
         game.start(len(rows)),
         phase="source",
         to_act=to_act,
@@ -209,7 +209,7 @@ def test_dv_14_equal_rows_share_the_deal(game: Dam) -> None:
 def test_dv_15_the_decider_splits_a_tie(side: str, wins: tuple[float, float]) -> None:
     game = Dam(DamRules(rounds=1, tie="decider"))
     state = position(game, TIED, ["9C"])
-    state = msgspec.structs.replace(state, side=tuple(side.split()))
+    state = dataclasses.replace(state, side=tuple(side.split()))
     over = game.turn(play(game, state, "draw 9C", "throw"))
     assert isinstance(over, Over)
     assert over.detail["round_wins"] == wins
@@ -220,7 +220,7 @@ def after_dv_16(game: Dam) -> DamState:
     state = position(game, [ROW_0, ROW_1], ["3C", "QD", "AS", "TS"])
     ask = ["no-ask"] if game.rules.ask != "off" else []
     if ask:
-        state = msgspec.structs.replace(state, phase="ask")
+        state = dataclasses.replace(state, phase="ask")
     turns = (
         ["draw 3C", "keep", "throw"],
         ["take", "keep", "throw"],
@@ -326,7 +326,7 @@ def test_dv_21_a_yes_that_does_not_bind(answers: list[str], swapped: bool) -> No
 
 def test_dv_22_totals_decide_a_match_of_three_deals() -> None:
     game = Dam(DamRules(rounds=3))
-    state = msgspec.structs.replace(
+    state = dataclasses.replace(
         game.start(2),
         phase="over",
         sums=((30, 41), (52, 20), (21, 21)),

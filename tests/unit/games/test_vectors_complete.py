@@ -7,6 +7,7 @@ name their ends, not what lies between.
 """
 
 import ast
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from tourney.games.cards import PACK
@@ -117,7 +117,7 @@ def test_dv_18_the_lowest_and_the_highest_short_row(length: int, row: str, value
     """Scored at the end of a deal (DAM-V2), not only as the bounds of the rule set."""
     game: Any = make_game("dam", {"rounds": 1, "row_len": length})
     other = [card for card in PACK if card not in row][:length]
-    state = msgspec.structs.replace(
+    state = dataclasses.replace(
         game.start(2),
         phase="decide",
         rows=(tuple(row.split()), tuple(other)),
