@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -28,11 +29,26 @@ FEW = 10
 RAY = Path(sys.executable).with_name("ray")
 
 
+CLIENT_TRIES = 3
+"""Ray gives the server of each client half a minute to start: not always enough."""
+
+
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     """A head with one core; its processes end with the test."""
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def door() -> Iterator[tuple[Cluster, str]]:
+    """The same with a door for Ray Client, and its address."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    head = {"num_cpus": 1, "ray_client_server_port": port}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    yield made, f"ray://127.0.0.1:{port}"
     made.shutdown()
 
 
@@ -99,6 +115,39 @@ def test_nodes_come_leave_and_vanish_and_the_games_are_the_same(
     code, _, err = finish(start(*arguments(config, tmp_path / "few", FEW)), SECONDS)
     assert code == 0, err
     assert games(out) == games(tmp_path / "few")
+
+
+# Ray's own: the two files are its log of the server.
+@pytest.mark.filterwarnings(
+    "ignore:.*ray_client_server:pytest.PytestUnraisableExceptionWarning",
+)
+def test_a_drained_node_is_seen_through_a_client(
+    door: tuple[Cluster, str], config: Path, tmp_path: Path, start: Start
+) -> None:
+    cluster, address = door
+    config.write_text(config.read_text().replace("workers = 2", ""))
+    second = cluster.add_node(num_cpus=1)
+    out = tmp_path / "r"
+    for _ in range(CLIENT_TRIES):
+        process = start(*arguments(config, out, ENDLESS), "--address", address, "--resume")
+        try:
+            wait_until(lambda: workers(out) == 2, process)
+            break
+        except AssertionError as error:
+            if "Starting Ray client server failed" not in str(error):
+                raise
+    drain(cluster, second.node_id)
+    left = wait_until(lambda: workers(out) == 1, process)
+    played = matches(out) + 20
+    wait_until(lambda: matches(out) >= played, process)
+    os.kill(process.pid, signal.SIGINT)
+    code, _, err = finish(process, SECONDS)
+    assert code == 130, err
+    print(f"\na drained node was free after {left:.1f} s")
+    info = RunReader(out).info
+    assert info.counts.faults == 0, "the blocks it held were finished"
+    numbers = RunReader(out).scan("matches").select("match").collect()["match"]
+    assert numbers.n_unique() == len(numbers) == info.counts.matches
 
 
 def games(folder: Path) -> list[tuple[Any, ...]]:

@@ -204,8 +204,8 @@ class RunOptions(_Table):
         Field(
             gt=0,
             le=600,
-            description="how much play one call to a worker should hold; up to ten times that where "
-            "starting its bots would else be over a tenth",
+            description="how much play one call to a worker should hold; up to ten times that "
+            "where starting its bots would else be over a tenth",
         ),
     ] = 4.0
     commit_seconds: Annotated[

@@ -27,6 +27,9 @@ CEILING_FACTOR = 4
 CEILING_EXTRA_MS = 1_000
 """A bot that a busy machine gave no core is waited for, up to this bound."""
 
+NOTHING = bytes(struct.calcsize("i"))
+"""What the kernel says of an empty pipe: a C int."""
+
 NEVER = 1 << 62
 """A deadline that is not set, monotonic nanoseconds."""
 
@@ -83,6 +86,7 @@ class LiveBot:
         self._stderr: deque[bytes] = deque()
         self._stderr_kept = 0
         self._exit: ExitStatus | None = None
+        self._unread = bytearray(NOTHING)
 
     @property
     def backlog(self) -> bool:
@@ -131,8 +135,9 @@ class LiveBot:
 
     def has_unread(self) -> bool:
         """Whether its output holds bytes nobody asked for."""
-        count: bytes = fcntl.ioctl(self.process.stdout, termios.FIONREAD, b"\0\0\0\0")
-        return bool(struct.unpack("i", count)[0])
+        # Into a buffer of ours: half the time of having one made.
+        fcntl.ioctl(self.process.stdout, termios.FIONREAD, self._unread)
+        return self._unread != NOTHING
 
     def read(self) -> bytes | None:
         """Bytes of its output, empty at the end of it, None if there are none now."""

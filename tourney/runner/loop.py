@@ -124,6 +124,7 @@ class Runner:
         self._matches_before = writer.info.counts.matches
         self._seconds_before = writer.info.seconds
         self._began = self._committed_at = time.monotonic()
+        self._has_played = False
         self._beat_at = -BEAT_SECONDS
         self._stop_now = False
         reader = RunReader(writer.folder)
@@ -153,7 +154,7 @@ class Runner:
             self._writer.info.workers = coming
             self._writer.info.status = "running"
             self._writer.save_info()
-            self._began = self._committed_at = seen_worker = time.monotonic()
+            self._began = seen_worker = time.monotonic()
             while not self._scheduler.over and not self._stop_now:
                 for event in self._executor.wait(WAIT_SECONDS):
                     self._handle(event)
@@ -179,6 +180,9 @@ class Runner:
     def _handle(self, event: ExecutorEvent) -> None:
         match event:
             case WorkerJoined(worker=worker, node=node):
+                if not self._has_played:
+                    # Play begins now: what the workers needed to come up is no match's time.
+                    self._has_played, self._began = True, time.monotonic()
                 self._workers[worker] = node
                 self._submit(worker, self._scheduler.worker_joined(worker))
             case BlockDone():
