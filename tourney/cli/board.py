@@ -174,7 +174,7 @@ def _rating(line: "Line") -> str:
     if line.bound:
         return f"{line.bound} {line.rating:.0f}"
     reach = None if line.rating_high is None else line.rating_high - line.rating
-    return f"{line.rating:.0f} " + ("±?" if reach is None else f"±{reach:.0f}")
+    return _with_error(line.rating, reach, 0)
 
 
 def _certainty(chance: float | None) -> str:
@@ -187,13 +187,20 @@ def _certainty(chance: float | None) -> str:
 def _share(share: float | None, error: float | None) -> str:
     if share is None:
         return ""
-    return f"{share:.1%} " + ("±?" if error is None else f"±{100 * error:.1f}")
+    return _with_error(100 * share, None if error is None else 100 * error, 1, "%")
 
 
 def _number(value: float | None, error: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:.2f} " + ("±?" if error is None else f"±{error:.2f}")
+    return _with_error(value, error, 2)
+
+
+def _with_error(value: float, error: float | None, usual: int, unit: str = "") -> str:
+    from tourney.reports.decimals import decimals
+
+    digits = decimals(error, usual)
+    return f"{value:.{digits}f}{unit} " + ("±?" if error is None else f"±{error:.{digits}f}")
 
 
 def _ms(ms: float | None) -> str:

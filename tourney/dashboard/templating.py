@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tourney import __version__
 from tourney.dashboard.glyphs import are_cards, card_name, is_card
+from tourney.reports.decimals import decimals
 
 __all__ = ("STATIC", "render")
 
@@ -69,7 +70,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (card_name, number, score, duration, thinking, moment):
+    for function in (card_name, decimals, number, score, duration, thinking, moment):
         environment.filters[function.__name__] = function
     environment.tests["card"] = is_card
     environment.tests["cards"] = are_cards

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tourney.reports.decimals import decimals
 from tourney.reports.panels import PanelName
 
 __all__ = ("COLUMNS", "NAMES", "Cell")
@@ -21,11 +22,12 @@ def _number(name: str, error: str = "", *, scale: int = 1, digits: int = 2, sign
         value = getattr(line, name)
         if value is None:
             return "–"
-        shown = f"{scale * value:{sign}.{digits}f}"
+        found = getattr(line, error) if error else None
+        places = digits if found is None else decimals(scale * found, digits)
+        shown = f"{scale * value:{sign}.{places}f}"
         if not error:
             return shown
-        found = getattr(line, error)
-        return f"{shown} " + ("±?" if found is None else f"±{scale * found:.{digits}f}")
+        return f"{shown} " + ("±?" if found is None else f"±{scale * found:.{places}f}")
 
     return cell
 
