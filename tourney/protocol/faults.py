@@ -29,9 +29,6 @@ WITHDRAWN = "withdrawn"
 NOT_PLAYED = "not_played"
 """The outcome of the other seats of such a match."""
 
-KEEPS_PROCESS = frozenset({"illegal_action"})
-"""After any other fault the process is stopped: a late answer can never be taken for another's."""
-
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """One misbehaviour of one bot, with what a person needs to understand it."""
@@ -50,8 +47,3 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     memory_mb: float = 0.0
     """Highest memory seen, mebibytes."""
     stderr_tail: str = ""
-
-    @property
-    def keeps_process(self) -> bool:
-        """Whether the process may go on with the next match."""
-        return self.kind in KEEPS_PROCESS
