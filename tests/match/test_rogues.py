@@ -194,6 +194,29 @@ def test_a_bot_that_eats_memory_is_stopped(make_table: TableMaker) -> None:
     assert match.result().outcomes[1] == "memory_limit"
 
 
+def test_a_bot_that_eats_memory_bit_by_bit_and_answers_at_once_is_stopped(
+    make_table: TableMaker,
+) -> None:
+    eats = GOOD.replace("answer(message)", "hoard.append(b'x' * 4_000_000); answer(message)")
+    table = make_table(memory_mb=96, good=GOOD, rogue="hoard = []\n" + eats)
+    match = new_match(0, ("good", "rogue"))
+    list(table.play([match]))
+    assert match.result().outcomes == ("finished", "memory_limit")
+
+
+def test_starting_processes_is_told_apart_from_play(make_table: TableMaker) -> None:
+    slow = "time.sleep(0.3)\n" + GOOD
+    table = make_table(good=GOOD, slow=slow)
+    list(table.play([new_match(0, ("good", "slow"))]))
+    first = table.starting_ns
+    assert first >= 300_000_000
+    list(table.play([new_match(1, ("good", "slow"))]))
+    assert table.starting_ns == first, "the same processes play on"
+    table.restart()
+    list(table.play([new_match(2, ("good", "slow"))]))
+    assert table.starting_ns >= first + 300_000_000
+
+
 def test_cpu_over_a_life_is_limited_where_the_config_says_so(make_table: TableMaker) -> None:
     burns = at_third_act("while True:\n    pass")
     table = make_table(cpu_seconds=1, move_ms=5_000, good=GOOD, rogue=burns)

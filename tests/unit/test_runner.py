@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -137,6 +138,28 @@ def test_the_heartbeat_counts_workers_by_node(
     pulse = RunReader(tmp_path / "r").heartbeat
     assert pulse is not None
     assert (pulse.nodes, pulse.workers) == ({"right": 2}, 2)
+
+
+def test_what_workers_need_to_come_up_is_no_time_of_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    class Slow(FakeExecutor):
+        def start(self, *_: Any) -> int:
+            return 2
+
+        def wait(self, seconds: float) -> list[ExecutorEvent]:
+            if clock.now < 100:
+                clock.now = 100.0
+                self.events.append(WorkerJoined("w0"))
+            else:
+                clock.now = 107.0
+            return super().wait(seconds)
+
+    assert run(tmp_path / "r", Slow())
+    assert RunReader(tmp_path / "r").info.seconds == 7.0
 
 
 def test_a_leaving_worker_gets_no_new_block(tmp_path: Path) -> None:
