@@ -204,17 +204,21 @@ def test_a_bot_that_eats_memory_bit_by_bit_and_answers_at_once_is_stopped(
     assert match.result().outcomes == ("finished", "memory_limit")
 
 
-def test_starting_processes_is_told_apart_from_play(make_table: TableMaker) -> None:
-    slow = "time.sleep(0.3)\n" + GOOD
-    table = make_table(good=GOOD, slow=slow)
-    list(table.play([new_match(0, ("good", "slow"))]))
-    first = table.starting_ns
-    assert first >= 300_000_000
-    list(table.play([new_match(1, ("good", "slow"))]))
-    assert table.starting_ns == first, "the same processes play on"
-    table.restart()
-    list(table.play([new_match(2, ("good", "slow"))]))
-    assert table.starting_ns >= first + 300_000_000
+def test_bots_are_ready_before_they_are_needed_and_nobody_is_charged_then(
+    make_table: TableMaker,
+) -> None:
+    tells = GOOD.replace(
+        "answer(message)",
+        'say(json.dumps({"action": message["legal"][-1], "note": str(os.getpid())}) + "\\n")',
+    )
+    table = make_table(teller=tells, dies="sys.exit(3)", other="sys.exit(4)")
+    assert table.handshake(["teller"]) == {}
+    faults = table.handshake(["teller", "dies"])
+    assert {name: fault.kind for name, fault in faults.items()} == {"dies": "start_failed"}
+    match = new_match(0, ("teller", "dies"))
+    list(table.play([match]))
+    assert match.result().outcomes == ("finished", "start_failed")
+    assert len({note for _, note in match.notes}) == 1, "one process of the teller"
 
 
 def test_cpu_over_a_life_is_limited_where_the_config_says_so(make_table: TableMaker) -> None:

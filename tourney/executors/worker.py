@@ -4,13 +4,14 @@ import gc
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from tourney import plugins, records
 from tourney.deals import Deals, bot_seed, group_key
-from tourney.errors import NodeNoisy
+from tourney.errors import BotRefused, NodeNoisy
 from tourney.executors.base import BlockResult, WorkPlan
 from tourney.executors.canary import Canary
 from tourney.games.registry import make_game
@@ -120,7 +121,7 @@ class TableWorker:
             SandboxUnavailable: a process could not be confined; nothing of the block counts.
             NodeNoisy: this machine is too busy for a fair clock; likewise.
         """
-        begin, starting_ns = time.monotonic(), self._table.starting_ns
+        begin = time.monotonic()
         out = frozenset(block.withdrawn)
         self._bear_noise = block.last_attempt
         rows: Rows = {"matches": [], "seats": [], "faults": [], "logs": []}
@@ -131,13 +132,10 @@ class TableWorker:
                 add_unplayed(rows, self._specs(group), out)
         keys = {group.number: self._key(group) for group in groups}
         deals = {number: Deals(key) for number, key in keys.items()}
-        restart = self._plan.restart
-        if block.attempt > 1 or restart == "block":
-            self._table.restart()
+        starting = 0.0
         for rotation in range(max((group.seats for group in groups), default=0)):
-            if rotation and restart == "deal":
-                self._table.restart()
             those = [group for group in groups if rotation < group.seats]
+            starting += self._start_bots(those, anew=self._wants_new_processes(block, rotation))
             for match, seconds in self._table.play(self._matches(those, deals, rotation)):
                 add_rows(rows, match, seconds)
         tables = {table: records.frame(table, kept) for table, kept in rows.items()}
@@ -148,9 +146,29 @@ class TableWorker:
             tables=tables,
             sums=added,
             seconds=time.monotonic() - begin,
-            starting=(self._table.starting_ns - starting_ns) / 1e9,
+            starting=starting,
             at_once=self._table.at_once,
         )
+
+    def _wants_new_processes(self, block: Block, rotation: int) -> bool:
+        if rotation:
+            return self._plan.restart == "deal"
+        return block.attempt > 1 or self._plan.restart == "block"
+
+    def _start_bots(self, groups: Sequence[Group], *, anew: bool) -> float:
+        """Have all bots of the groups ready, with new processes or those there are.
+
+        Returns:
+            the seconds it took.
+        """
+        begin = time.monotonic()
+        if anew:
+            self._table.restart()
+        if self._plan.restart != "match":
+            # A bot without a program is told so in its matches.
+            with suppress(BotRefused):
+                self._table.handshake(sorted({bot for group in groups for bot in group.pairing}))
+        return time.monotonic() - begin
 
     def _groups(self, block: Block) -> Sequence[Group]:
         """What a block holds: said by it, or by the schedule that everybody knows."""

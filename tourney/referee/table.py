@@ -78,8 +78,6 @@ class Table:
         self._last_tick_ns = self._last_slow_tick_ns = time.monotonic_ns()
         self.at_once = 1
         """Matches that may be in play at the same time, the most of any that were played."""
-        self.starting_ns = 0
-        """Time spent with starting and ending processes, nanoseconds, over the table's life."""
 
     def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, float]]:
         """Play `matches`; yields each with its wall time in seconds when it is over.
@@ -140,15 +138,20 @@ class Table:
         batch = min((self._processes.batch.get(name, 1) for name in names), default=1)
         return min(self._most_at_once, 2 * len(names) * batch) if batch > 1 else 1
 
-    def handshake(self) -> dict[str, Fault]:
-        """Start every bot and wait for its `ready`; returns the faults of those that fail.
+    def handshake(self, names: Iterable[str] | None = None) -> dict[str, Fault]:
+        """Have a process ready for each of `names`, or of all bots; returns who failed, and how.
+
+        Nothing is charged for it in any match: a bot that failed is started once more when a match
+        needs it.
 
         Raises:
             SandboxUnavailable: as `play`.
             BotRefused: a program does not exist inside the sandbox.
         """
         faults: dict[str, Fault] = {}
-        for name in self._processes.bots:
+        for name in self._processes.bots if names is None else names:
+            if name in self._live:
+                continue
             bot = self._processes.start(name)
             while not bot.ready and bot.last_fault is None:
                 self._wait()
@@ -158,9 +161,7 @@ class Table:
 
     def restart(self) -> None:
         """End every process: the next match starts new ones, which remember nothing."""
-        begin = time.monotonic_ns()
         self._processes.end_all()
-        self.starting_ns += time.monotonic_ns() - begin
 
     def close(self) -> None:
         """End every process and the loop."""
@@ -184,14 +185,11 @@ class Table:
         if dead is not None:
             self._processes.drop(dead)
             dead.end(0)
-        begin = time.monotonic_ns()
         try:
             return self._processes.start(name)
         except BotRefused as error:
             match.fault(seat, Fault(kind="start_failed", detail=str(error)))
             return None
-        finally:
-            self.starting_ns += time.monotonic_ns() - begin
 
     def _go_on(self, match: Match) -> None:
         """Have the pending decision asked for in the next round, or end the match."""
@@ -263,10 +261,8 @@ class Table:
 
     def _await_ready(self, bot: LiveBot) -> None:
         self._set_clocks()
-        begin = time.monotonic_ns()
         while not (bot.ready or bot.dropped):
             self._wait()
-        self.starting_ns += time.monotonic_ns() - begin
 
     def _await_answers(self, bots: list[LiveBot]) -> None:
         self._set_clocks()
