@@ -238,7 +238,9 @@ class Dam:
         after.keeps = 0
         after.turns = state.turns + 1
         after.asked = False
-        if after.stock and after.turns != self.rules.turn_cap:
+        if after.turns == self.rules.turn_cap:
+            return self._score(after, events)
+        if after.stock:
             return Step(after, events)
         lap = self._laps_left(state, after)
         if lap:
@@ -249,7 +251,7 @@ class Dam:
         """DAM-V5: turns still to come, discard pile only, once the stock is empty."""
         if state.phase == "lap" or state.lap:
             return state.lap - 1
-        if after.stock or self.rules.end in {"complete_turn", "immediate"}:
+        if self.rules.end in {"complete_turn", "immediate"}:
             return 0
         if self.rules.end == "last_lap":
             return state.seats - 1
@@ -317,17 +319,20 @@ class Dam:
             shown = self._shown(state, (), {"replayed": True})
             again = replace(state, phase="deal", replays=state.replays + 1)
             return Step(again, (*events, shown))
+        if state.side:
+            # Turned up with the rows, whether it decides or not.
+            return self._decided(state, dict(enumerate(state.side)), events)
         if len(lowest) > 1 and tie == "decider":
             if self.rules.decider == "draw":
                 # A pile too small for a card each decides nothing.
                 if len(state.discard) < len(lowest):
                     return self._close_deal(state, tuple(lowest), events, {})
                 return Step(replace(state, phase="tie"), events)
-            side = state.side or tuple(row[-1] for row in state.rows)
-            return self._decided(state, dict(enumerate(side)), events)
+            last = {seat: row[-1] for seat, row in enumerate(state.rows)}
+            return self._decided(state, last, events)
         if len(lowest) > 1 and tie == "last_actor_loses":
-            last = (state.to_act - 1) % state.seats
-            lowest = [seat for seat in lowest if seat != last]
+            actor = (state.to_act - 1) % state.seats
+            lowest = [seat for seat in lowest if seat != actor]
         return self._close_deal(state, tuple(lowest), events, {})
 
     def _decided(
@@ -370,19 +375,22 @@ class Dam:
         return self._rounds[seats]
 
     def _over(self, state: DamState) -> Over:
-        """DAM-40 and DAM-42: total, then round wins, then the lowest single deal, then shared."""
+        """DAM-40 and DAM-42: total, then round wins, then the lowest single deal, then shared.
+
+        Where round wins are what counts, there is no total between them and the lowest deal.
+        """
         seats = range(state.seats)
         totals = tuple(sum(deal[s] for deal in state.sums) for s in seats)
         wins = tuple(
             round(sum((1 / len(who) for who in state.winners if s in who), 0.0), 9) for s in seats
         )
         lowest = tuple(min(deal[s] for deal in state.sums) for s in seats)
-        keys: list[tuple[float, float, float]]
+        keys: list[tuple[float, ...]]
         if self.rules.match == "sum":
             keys = [(totals[s], -wins[s], lowest[s]) for s in seats]
             scores = tuple(float(total) for total in totals)
         else:
-            keys = [(-wins[s], totals[s], lowest[s]) for s in seats]
+            keys = [(-wins[s], lowest[s]) for s in seats]
             scores = wins
         detail = {"rows": state.rows, "sums": state.sums, "totals": totals, "round_wins": wins}
         return Over(scores, competition_ranks(keys), detail)

@@ -153,6 +153,13 @@ def test_a_turn_cap_ends_a_deal_without_a_streak_cap() -> None:
     assert len(result.scores) == 2
 
 
+@pytest.mark.parametrize("end", ["last_lap", "equal_turns"])
+def test_a_turn_cap_ends_a_deal_in_any_case(end: str) -> None:
+    game = Dam(DamRules(rounds=1, end=end, turn_cap=1))
+    state = position(game, [ROW_0, ROW_1], ["3C"], ["KD"])
+    assert isinstance(game.turn(play(game, state, "draw 3C", "throw")), Over)
+
+
 def test_first_seat0_and_the_starter_moves_clockwise() -> None:
     game = Dam(DamRules(rounds="seats", first="seat0"))
     starters, state = [], game.start(3)
@@ -178,6 +185,25 @@ def test_round_wins_decide_when_asked_to() -> None:
     assert result.scores == (2, 1)
     assert result.ranks == (1, 2)
     assert not game.info.lower_is_better
+
+
+def test_as_many_round_wins_are_told_apart_by_the_lowest_deal_and_not_by_totals() -> None:
+    """DAM-42: more round wins, then lowest single round, then shared."""
+    game = Dam(DamRules(rounds=2, match="round_wins"))
+    state = dataclasses.replace(
+        game.start(2), phase="over", sums=((20, 22), (60, 29)), winners=((0,), (1,))
+    )
+    assert over(game, state).ranks == (1, 2)
+
+
+def test_v3_the_decider_is_turned_up_with_the_rows_even_where_it_decides_nothing() -> None:
+    game = Dam(DamRules(rounds=1, tie="decider"))
+    state = position(game, [ROW_0, ROW_1], ["3C"], ["KD"])
+    step = game.act(play(game, dataclasses.replace(state, side=("9H", "9D")), "draw 3C"), "throw")
+    assert step.events[-1].data["decider"] == ["9H", "9D"]
+    assert len(over(game, step.state).detail["rows"]) == 2
+    sums = over(game, step.state).scores
+    assert over(game, step.state).ranks == ((1, 2) if sums[0] < sums[1] else (2, 1))
 
 
 @pytest.mark.parametrize("tied_by", ["round wins", "lowest deal", "nothing"])
