@@ -350,6 +350,13 @@ def test_a_run_of_a_game_that_is_not_here_cannot_be_verified(run: Path) -> None:
     assert "poker" in result.stderr
 
 
+def test_a_run_by_other_rules_is_not_judged_by_these(run: Path) -> None:
+    edit_info(run, game_version=1)
+    result = tourney("verify", run)
+    assert result.returncode == 4
+    assert "played by version 1 of the rules of dam, and these are version 2" in result.stderr
+
+
 def test_no_run_is_exit_4(tmp_path: Path) -> None:
     assert tourney("verify", tmp_path).returncode == 4
 

@@ -1,5 +1,6 @@
 """Whole runs of every format: the same games however they are played, and nobody wedges a round."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -12,7 +13,7 @@ import pytest
 
 from tests.unit.drawn_runs import Killed, Players, config, play, played
 from tourney.config.load import config_from
-from tourney.errors import StoreError
+from tourney.errors import ConfigError, StoreError
 from tourney.ratings import rate, sketches
 from tourney.runner.redrawn import redrawn
 from tourney.runner.stopping import stop_rule
@@ -235,6 +236,18 @@ def test_a_run_goes_on_after_a_stop_between_rounds(whole: Whole, tmp_path: Path)
     reader = RunReader(opened)
     assert (len(rounds_of(reader)), reader.info.counts.groups) == (2, first_round)
     assert digest(played(opened, data)) == digest(whole("swiss"))
+
+
+def test_a_run_does_not_go_on_by_other_rules(tmp_path: Path) -> None:
+    data = config(**FORMATS["swiss"])
+    with pytest.raises(Killed):
+        play(tmp_path / "r", data, Players(1, dies_after=3))
+    path = tmp_path / "r" / "run.json"
+    info = json.loads(path.read_text())
+    assert info["game_version"] == 2
+    path.write_text(json.dumps({**info, "game_version": 1}))
+    with pytest.raises(ConfigError, match="begun by version 1 of the rules of dam"):
+        play(tmp_path / "r", data, Players(1))
 
 
 def test_a_damaged_journal_of_rounds_is_said(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def _plan(reader: "RunReader", values: dict[str, Any], secret: bytes) -> "Plan":
 
     info = reader.info
     try:
-        game = make_game(values["tournament"]["game"], values["rules"])
+        game = make_game(values["tournament"]["game"], values["rules"], version=info.game_version)
         bots = reader.scan("bots").collect()
         owners = dict(zip(bots["bot"], bots["owner"], strict=True)) if "owner" in bots else {}
         terms = terms_of(Tournament.model_validate(values["tournament"]), owners)

@@ -53,7 +53,7 @@ class Recorded:
         pairing = self.row["pairing"].split("+")
         deals = Deals(group_key(secret, group_id(pairing, self.row["deal"])))
         try:
-            self._game = make_game(info.game, info.rules)
+            self._game = make_game(info.game, info.rules, version=info.game_version)
             self.frames = tuple(replay(self._game, self.seats, deals, self.row["actions"]))
         except (GameError, PluginError) as error:
             self.locked = f"The record cannot be replayed: {error}"

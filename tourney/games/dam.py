@@ -80,7 +80,7 @@ class Dam:
         self.info = GameInfo(
             name="dam",
             title="Dam",
-            version=1,
+            version=2,
             min_seats=MIN_SEATS,
             max_seats=rules.max_players,
             lower_is_better=by_sum,

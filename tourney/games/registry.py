@@ -28,12 +28,18 @@ def rules_type_of(name: str) -> type[Rules]:
     return rules
 
 
-def make_game(name: str, options: Mapping[str, Any]) -> Game[Any]:
+def make_game(name: str, options: Mapping[str, Any], *, version: int | None = None) -> Game[Any]:
     """The game `name` with `options`; what is not named keeps its default.
+
+    Args:
+        name: as registered.
+        options: by name.
+        version: of the rules that a record was played by, None for whatever they are now.
 
     Raises:
         PluginError: no game has that name.
-        GameError: an option is unknown, has a wrong value, or does not go with another.
+        GameError: an option is unknown, has a wrong value, or does not go with another; or the
+            rules are of another version.
     """
     rules_type = rules_type_of(name)
     known = [field.name for field in msgspec.structs.fields(rules_type)]
@@ -47,4 +53,9 @@ def make_game(name: str, options: Mapping[str, Any]) -> Game[Any]:
     except msgspec.ValidationError as error:
         raise GameError(f"[rules] of {name}: {error}") from None
     game: Game[Any] = plugins.load("games", name)(rules)
+    if version not in {None, game.info.version}:
+        raise GameError(
+            f"played by version {version} of the rules of {name}, and these are version "
+            f"{game.info.version}: use the tourney that played it"
+        )
     return game

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from tourney.deals import Deals, group_key, secret_from_seed
-from tourney.errors import StoreError
+from tourney.errors import GameError, StoreError
 from tourney.games.base import Chance, Game
 from tourney.games.registry import make_game
 from tourney.ratings import luck_adjusted
@@ -84,7 +84,11 @@ def luck_lines(readers: Sequence[RunReader]) -> tuple[str, tuple[LuckLine, ...]]
     )
     if groups.height < LEAST_GROUPS:
         return TOO_FEW, ()
-    game = make_game(reader.info.game, reader.info.rules)
+    info = reader.info
+    try:
+        game = make_game(info.game, info.rules, version=info.game_version)
+    except GameError as error:
+        return f"The cards cannot be worked out: {error}", ()
     dealt = _all_dealt(game, secret, groups)
     if dealt is None:
         return f"What cards a seat gets in {game.info.title} is no simple sample of the deck.", ()

@@ -238,6 +238,7 @@ def _create(prepared: Prepared, folder: Storage) -> RunWriter:
         status="running",
         game=tournament.game,
         rules=msgspec.to_builtins(prepared.game.rules),
+        game_version=prepared.game.info.version,
         seats=max(tournament.seats),
         format=tournament.format,
         table_sizes=sorted(tournament.seats) if len(tournament.seats) > 1 else [],
@@ -264,6 +265,12 @@ def _create(prepared: Prepared, folder: Storage) -> RunWriter:
 
 def _require_same(prepared: Prepared, reader: RunReader) -> None:
     """A resumed run goes on with what it began: same game, schedule, bots and limits."""
+    game, version = prepared.game.info, reader.info.game_version
+    if version not in {None, game.version}:
+        raise ConfigError(
+            f"cannot resume {reader.folder}: it was begun by version {version} of the rules of "
+            f"{game.name}, and these are version {game.version}; use the tourney that began it"
+        )
     old = reader.resolved()
     new = prepared.loaded.resolved()["values"]
     for section in ("tournament", "rules", "limits"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from tourney.config.models import TournamentConfig
 from tourney.errors import StoreError
 from tourney.executors.base import PlannedBot, WorkPlan
+from tourney.games.registry import make_game
 from tourney.packages.archive import pack
 from tourney.packages.digest import package_digest
 from tourney.runner.terms import terms_of
@@ -28,11 +29,13 @@ def saved_plan(
     Raises:
         StoreError: the run lacks the secret, the config or the package.
         PackageError: `package` is wrong.
+        GameError: the rules are not of the version that the run was played by.
     """
     values = reader.resolved()
     if not values:
         raise StoreError(f"{reader.folder} has no config.resolved.json, so it cannot be played")
     config = TournamentConfig.model_validate(values)
+    make_game(config.tournament.game, config.rules, version=reader.info.game_version)
     bots, archives = [], {}
     for row in reader.scan("bots").collect().iter_rows(named=True):
         digest = row["digest"]

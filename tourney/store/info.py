@@ -55,6 +55,9 @@ class RunInfo(msgspec.Struct, kw_only=True):
     game: str
     rules: Mapping[str, Any]
     """Every option with its value."""
+    game_version: int | None = None
+    """Of the game's rules: those of another version do not replay its matches. None in runs that
+    are older than this field."""
     seats: int
     """Bots at the largest table; each group takes so many of the numbers of matches."""
     bots: list[str]

@@ -154,7 +154,7 @@ def test_a_turn_cap_ends_a_deal_without_a_streak_cap() -> None:
 
 
 @pytest.mark.parametrize("end", ["last_lap", "equal_turns"])
-def test_a_turn_cap_ends_a_deal_in_any_case(end: str) -> None:
+def test_a_turn_cap_ends_a_deal_in_any_case(end: Any) -> None:
     game = Dam(DamRules(rounds=1, end=end, turn_cap=1))
     state = position(game, [ROW_0, ROW_1], ["3C"], ["KD"])
     assert isinstance(game.turn(play(game, state, "draw 3C", "throw")), Over)
