@@ -92,3 +92,39 @@ int main(void) { char line[65536];
     shown = tourney("check", path, "--matches", "1", "--move-ms", "200").stdout
     assert "$ cc -o bot bot.c" in shown
     assert "look at me" in shown
+
+
+ARRAYS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if isinstance(message, list):
+        acts = [one for one in message if one["type"] == "act"]
+        answers = [{"action": one["legal"][0 if one["turn"] % 2 else -1]} for one in acts]
+        print(json.dumps(WRONG), flush=True)
+    elif message["type"] == "hello":
+        print('{"type":"ready","batch":4}', flush=True)
+    elif message["type"] == "act":
+        legal = message["legal"]
+        print(json.dumps({"action": legal[0 if message["turn"] % 2 else -1]}), flush=True)
+    elif message["type"] == "quit":
+        break
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "state", "words"),
+    [
+        ("answers", "ok", "4 matches at once"),
+        ("answers[:-1] if len(answers) > 1 else answers", "error", "bad_message"),
+        ("answers[0]", "error", "bad_message"),
+        ('[{"action": acts[n]["legal"][0]} for n in range(len(acts))]', "warning", "order"),
+    ],
+)
+def test_answers_to_arrays_are_checked(tmp_path: Path, sent: str, state: str, words: str) -> None:
+    body = ARRAYS.replace("WRONG", sent)
+    path = bot(tmp_path, "mine", 'run = ["python3", "bot.py"]', bot__py=body)
+    _, found = findings(path)
+    assert found["dam: legal play"][0] == "ok"
+    assert found["dam: arrays"][0] == state
+    assert words in found["dam: arrays"][1]

@@ -221,6 +221,31 @@ def test_bots_are_ready_before_they_are_needed_and_nobody_is_charged_then(
     assert len({note for _, note in match.notes}) == 1, "one process of the teller"
 
 
+def test_a_bot_that_exits_after_a_match_has_crashed_in_its_next(make_table: TableMaker) -> None:
+    leaves = GOOD.replace('elif message["type"] == "quit"', 'elif message["type"] == "end"')
+    table = make_table(good=GOOD, other=GOOD, leaves=leaves)
+    first, between, second = (
+        new_match(n, seating)
+        for n, seating in enumerate([("good", "leaves"), ("good", "other"), ("good", "leaves")])
+    )
+    list(table.play([first, between]))
+    while not table._live["leaves"].closed:
+        table._wait()
+    list(table.play([second]))
+    assert first.result().outcomes == between.result().outcomes == ("finished", "finished")
+    assert second.result().outcomes == ("finished", "crashed")
+    assert "exited with code 0" in second.faults[1][1].detail
+
+
+def test_more_than_one_line_before_the_first_match_is_a_start_that_failed(
+    make_table: TableMaker,
+) -> None:
+    table = make_table(twice='say(\'{"type":"ready"}\\n\' * 2)\n' + GOOD)
+    assert {name: fault.kind for name, fault in table.handshake().items()} == {
+        "twice": "start_failed"
+    }
+
+
 def test_cpu_over_a_life_is_limited_where_the_config_says_so(make_table: TableMaker) -> None:
     burns = at_third_act("while True:\n    pass")
     table = make_table(cpu_seconds=1, move_ms=5_000, good=GOOD, rogue=burns)

@@ -59,7 +59,7 @@ def check(
     if as_json:
         print(json.dumps(msgspec.to_builtins(findings), indent=2))
     else:
-        print(f"{errors} errors, {warnings} warnings")
+        print(f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}")
         heads = {finding.text.partition(":")[0] for finding in findings if finding.state == "error"}
         for kind in sorted(heads.intersection(FAULT_KINDS)):
             print(f"what it means: tourney explain {kind}")

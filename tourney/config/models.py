@@ -1,5 +1,7 @@
 """The config's tables and keys with their defaults and bounds. No file is read here."""
 
+import math
+from datetime import date, time
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -29,6 +31,19 @@ def _as_sizes(given: Any) -> Any:
     if isinstance(given, int) and not isinstance(given, bool):
         return (given,)
     raise ValueError("write a table size as 4, or several as [2, 3, 4]")
+
+
+def _as_json(given: Any, place: str = "") -> Any:
+    """TOML knows times, NaN and infinity; JSON, in which a bot is told, does not."""
+    if isinstance(given, dict):
+        return {key: _as_json(value, f"{place}.{key}") for key, value in given.items()}
+    if isinstance(given, list):
+        return [_as_json(value, place) for value in given]
+    if isinstance(given, float) and not math.isfinite(given):
+        raise ValueError(f"{place[1:]} = {given}: JSON has no such number, so no bot can be told")
+    if isinstance(given, date | time):
+        raise ValueError(f"{place[1:]} = {given}: JSON has no times; write it as a text")
+    return given
 
 
 Sizes = Annotated[
@@ -173,7 +188,8 @@ class RunOptions(_Table):
     """Where and how it is played."""
 
     workers: Annotated[
-        int | Literal["auto"], Field(description="matches at the same time; auto = one a core")
+        Annotated[int, Field(ge=1)] | Literal["auto"],
+        Field(description="matches at the same time; auto = one a core"),
     ] = "auto"
     min_workers: Annotated[
         int | None,
@@ -249,7 +265,9 @@ class BotEntry(_Table):
         str | None, Field(pattern=NAME, description="alias, for one package entered twice")
     ] = None
     options: Annotated[
-        dict[str, Any], Field(description="handed to the bot in `hello`, as it is")
+        dict[str, Any],
+        BeforeValidator(_as_json),
+        Field(description="handed to the bot in `hello`, as it is"),
     ] = {}
     owner: Annotated[
         str | None,

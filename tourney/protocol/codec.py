@@ -1,7 +1,8 @@
 """Lines in, messages out, with every size bounded. No pipes, no clocks."""
 
+import json
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -68,7 +69,13 @@ def decode_answer(line: bytes) -> Answer:
     Raises:
         BadMessage: the line is not JSON, or has no string `action`.
     """
-    return _decode(_answer, line, '{"action":"..."}')
+    try:
+        return _decode(_answer, line, '{"action":"..."}')
+    except BadMessage:
+        answer = _with_any_note(_read(line))
+        if answer is None:
+            raise
+        return answer
 
 
 def decode_answers(line: bytes, count: int) -> list[Answer]:
@@ -77,7 +84,14 @@ def decode_answers(line: bytes, count: int) -> list[Answer]:
     Raises:
         BadMessage: the line is not a JSON array of `count` answers.
     """
-    answers = _decode(_answers, line, f'an array of {count} {{"action":"..."}}')
+    try:
+        answers = _decode(_answers, line, f'an array of {count} {{"action":"..."}}')
+    except BadMessage:
+        read = _read(line)
+        found = [_with_any_note(one) for one in read] if isinstance(read, list) else []
+        answers = [answer for answer in found if answer is not None]
+        if not found or len(answers) < len(found):
+            raise
     if len(answers) != count:
         raise BadMessage(f"expected an array of {count} answers, got one of {len(answers)}")
     return answers
@@ -85,10 +99,44 @@ def decode_answers(line: bytes, count: int) -> list[Answer]:
 
 def _decode(decoder: msgspec.json.Decoder[T], line: bytes, wanted: str) -> T:
     try:
+        if not line.isascii():
+            # The decoder does not look into what it skips.
+            line.decode()
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         reason = str(error)[:REASON_MAX_CHARS]
         raise BadMessage(f"expected {wanted}, got {shown(line, 200)!r}: {reason}") from None
+
+
+def _read(line: bytes) -> Any:
+    """A line as the standard library reads it, None if it is not JSON."""
+    try:
+        return json.loads(line.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _with_any_note(value: Any) -> Answer | None:
+    """An answer whose note may be anything: it is a courtesy, and no move is lost by it."""
+    action = value.get("action") if isinstance(value, dict) else None
+    if not isinstance(action, str) or not _is_text(action):
+        return None
+    note = value.get("note")
+    # Half of a pair of surrogates, where a note was cut in the middle of a character.
+    text = note.encode(errors="replace").decode() if isinstance(note, str) else ""
+    return Answer(action=action, note=text)
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def shown(line: bytes, limit: int = SHOWN_MAX_CHARS) -> str:

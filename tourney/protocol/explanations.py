@@ -16,6 +16,7 @@ EXPLANATIONS: dict[FaultKind, Explanation] = {
             'The first line on standard output must be {"type":"ready"}; send prints to stderr.',
             "Is a newline written and the output flushed?",
             "A module that is not in the package or the system's Python does not exist inside.",
+            "Java takes memory by the size of the machine: run it with -Xmx64m, say.",
         ),
     ),
     "timeout": (
@@ -28,7 +29,7 @@ EXPLANATIONS: dict[FaultKind, Explanation] = {
         ),
     ),
     "crashed": (
-        "The process ended, or closed its output, while an answer was due.",
+        "The process ended, or closed its output, in a match or before its next one.",
         (
             "The end of its log is in the evidence: a traceback is usually there.",
             "Exit code 137 or SIGKILL without a memory fault: it killed itself.",

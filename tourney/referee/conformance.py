@@ -38,6 +38,9 @@ SLOW_SHARE = 0.8
 BUILD_LINES = 20
 """Shown of what a compiler said."""
 
+ARRAY_MATCHES = 8
+"""Matches at once for a bot that takes arrays, if it takes so many."""
+
 NAME = "bot"
 
 
@@ -167,7 +170,33 @@ class _GameCheck:
         slow = slowest > SLOW_SHARE * self._limits.move_ms
         text = f"slowest answer {slowest:.1f} ms; the limit is {self._limits.move_ms} ms"
         yield Finding(check=f"{name}: speed", state="warning" if slow else "ok", text=text)
-        yield self._repeats(name, played[0])
+        repeats = self._repeats(name, played[0])
+        yield repeats
+        if self._table.batch(NAME) > 1:
+            yield self._arrays(name, repeats.state == "ok")
+
+    def _arrays(self, name: str, repeats: bool) -> Finding:
+        """Matches at once, asked about in arrays: is each answer for its own match?"""
+        check = f"{name}: arrays"
+        seats, at_once = self._game.info.min_seats, min(self._table.batch(NAME), ARRAY_MATCHES)
+        played = []
+        for together in (False, True):
+            # The same matches twice are another process's each time.
+            self._table.restart()
+            self._table.handshake()
+            matches = [self._match(seats, number) for number in range(at_once)]
+            for some in [matches] if together else [[match] for match in matches]:
+                for match, _ in self._table.play(some):
+                    if match.faults:
+                        return _from_fault(check, match.faults[match.live[0]][1])
+            played.append([match.actions for match in matches])
+        text = f"{at_once} matches at once, asked about in arrays"
+        if repeats and played[0] != played[1]:
+            said = (
+                "the answers are not those of one match at a time; are they in the array's order?"
+            )
+            return Finding(check=check, state="warning", text=f"{text}: {said}")
+        return Finding(check=check, state="ok", text=text)
 
     def _repeats(self, name: str, first: Match) -> Finding:
         """Same match, same seed, another process: do the answers repeat?"""

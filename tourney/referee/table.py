@@ -135,7 +135,7 @@ class Table:
 
     def _room(self, match: Match) -> int:
         names = [match.seating[seat] for seat in match.live]
-        batch = min((self._processes.batch.get(name, 1) for name in names), default=1)
+        batch = min(map(self.batch, names), default=1)
         return min(self._most_at_once, 2 * len(names) * batch) if batch > 1 else 1
 
     def handshake(self, names: Iterable[str] | None = None) -> dict[str, Fault]:
@@ -159,6 +159,10 @@ class Table:
                 faults[name] = bot.last_fault
         return faults
 
+    def batch(self, name: str) -> int:
+        """Messages that a line to the bot may hold, as it last said; 1 if it never did."""
+        return self._processes.batch.get(name, 1)
+
     def restart(self) -> None:
         """End every process: the next match starts new ones, which remember nothing."""
         self._processes.end_all()
@@ -172,19 +176,19 @@ class Table:
         for seat in match.live:
             name = match.seating[seat]
             bot = self._live.get(name)
-            if bot is None or bot.closed:
-                bot = self._revive(name, match, seat)
+            if bot is None:
+                bot = self._start(name, match, seat)
                 if bot is None:
                     continue
             bot.joins(match, seat)
+            if bot.closed:
+                # It ended between two matches: this one it cannot play.
+                self._crashed(bot)
+                continue
             bot.queue(match.start_message(seat))
         self._go_on(match)
 
-    def _revive(self, name: str, match: Match, seat: int) -> LiveBot | None:
-        dead = self._live.get(name)
-        if dead is not None:
-            self._processes.drop(dead)
-            dead.end(0)
+    def _start(self, name: str, match: Match, seat: int) -> LiveBot | None:
         try:
             return self._processes.start(name)
         except BotRefused as error:
@@ -331,7 +335,8 @@ class Table:
             if bot.conversation.unasked > UNASKED_MAX_BYTES:
                 self._processes.forget(bot.process.stdout)
         elif isinstance(line, Problem):
-            self._fault(bot, line.kind, line.detail)
+            # Whatever is wrong before `ready` is a start that failed.
+            self._fault(bot, line.kind if bot.ready else "start_failed", line.detail)
         elif bot.ready:
             now = time.monotonic_ns()
             bot.answered(line, now)

@@ -74,6 +74,28 @@ def test_a_missing_key_points_at_its_table(tmp_path: Path) -> None:
     assert "t.toml:9:3" in text
 
 
+@pytest.mark.parametrize("workers", ["0", "-1"])
+def test_a_run_has_at_least_one_worker(tmp_path: Path, workers: str) -> None:
+    assert "run.workers (from --set)" in problem(tmp_path, GOOD, f"run.workers={workers}")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("nan", "no such number"),
+        ("[1, inf]", "no such number"),
+        ("1979-05-27", "no times"),
+        ("{ deep = 07:32:00 }", "x.deep = 07:32:00: JSON has no times"),
+    ],
+)
+def test_options_that_no_bot_can_be_told_are_refused(
+    tmp_path: Path, value: str, words: str
+) -> None:
+    text = problem(tmp_path, GOOD.replace("{ threshold = 4 }", f"{{ x = {value} }}"))
+    assert words in text
+    assert "t.toml:" in text
+
+
 def test_a_wrong_override_names_where_it_came_from(tmp_path: Path) -> None:
     assert "run.workers (from --set)" in problem(tmp_path, GOOD, "run.workers=many")
 

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tourney.protocol.codec import LINE_MAX_BYTES, BadMessage, decode_answer, decode_ready, encode
+from tourney.protocol.codec import (
+    LINE_MAX_BYTES,
+    BadMessage,
+    decode_answer,
+    decode_answers,
+    decode_ready,
+    encode,
+)
 from tourney.protocol.conversation import KEPT_LINES, Conversation, Problem
 from tourney.protocol.messages import Act, Clock, End, Hello, Quit, Start
 
@@ -106,6 +113,37 @@ def test_no_line_can_break_the_decoders(line: bytes) -> None:
 def test_lines_that_are_no_answer(line: bytes) -> None:
     with pytest.raises(BadMessage):
         decode_answer(line)
+
+
+@pytest.mark.parametrize(
+    ("note", "kept"),
+    [(b"null", ""), (b"5", ""), (b'{"a":[]}', ""), (rb'"cut \ud83d"', "cut ?"), (b'"so"', "so")],
+)
+def test_no_move_is_lost_by_its_note(note: bytes, kept: str) -> None:
+    """PROTOCOL.md 7: bad is what is not JSON or has no string `action`."""
+    line = b'{"action":"keep","note":' + note + b"}"
+    answer = decode_answer(line)
+    assert (answer.action, answer.note) == ("keep", kept)
+    answers = decode_answers(b'[{"action":"draw"},' + line + b"]", 2)
+    assert [(one.action, one.note) for one in answers] == [("draw", ""), ("keep", kept)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"\xff":1,"action":"draw"}',
+        b'{"action":"draw","more":"\xff"}',
+        b'{"action":"draw","note":null,"more":NaN}',
+        rb'{"action":"\ud83d"}',
+        b'{"action":5,"note":null}',
+        b'["keep"]',
+    ],
+)
+def test_what_is_not_utf_8_json_with_an_action_is_bad(line: bytes) -> None:
+    with pytest.raises(BadMessage):
+        decode_answer(line)
+    with pytest.raises(BadMessage):
+        decode_answers(b"[" + line + b"]", 1)
 
 
 def test_unknown_fields_are_ignored_and_the_note_is_kept() -> None:
