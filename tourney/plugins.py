@@ -3,6 +3,7 @@
 Built-ins use the same door as a stranger's package. Nothing is imported until it is asked for.
 """
 
+import difflib
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -34,7 +35,9 @@ def load(group: str, name: str) -> Any:
     point = _registered(group).get(name)
     if point is None:
         known = ", ".join(names(group)) or "none (is tourney installed? `make setup`)"
-        raise PluginError(f"no {group} plug-in is called {name!r}; known: {known}")
+        close = difflib.get_close_matches(name, names(group), n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise PluginError(f"no {group} plug-in is called {name!r}; {hint}known: {known}")
     try:
         return point.load()
     except Exception as error:

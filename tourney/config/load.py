@@ -72,14 +72,14 @@ class LoadedConfig:
         )
         return replace(self, config=config)
 
-    def refused(self, key: str, reason: str) -> ConfigError:
-        """An error about the value of `key` of [tournament], with its place in the file."""
+    def refused(self, name: str, reason: str) -> ConfigError:
+        """An error about the value of `name`, as `tournament.seats`, with its place in the file."""
         # Loaded here: only an error needs the positions.
         from tourney.config.positions import spans
 
-        name = f"tournament.{key}"
         origin = self.sources.get(name, "default")
-        span = spans(self.text).get(("value", ("tournament", key))) if origin == "file" else None
+        place = ("value", tuple(name.split(".")))
+        span = spans(self.text).get(place) if origin == "file" else None
         if span is None:
             return ConfigError(f"{self.path}: {name} (from {origin}): {reason}")
         shown = _pointed(self.path, self.text.splitlines(), span, reason)
@@ -233,11 +233,17 @@ def _message(problem: Any, loc: tuple[str | int, ...]) -> tuple[str, str, str]:
         close = difflib.get_close_matches(str(loc[-1]), _keys(loc[:-1]), n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(_keys(loc[:-1]))}"
         return f"unknown key in {section}", hint, "key"
+    if problem["type"] == "too_short" and loc == ("bot",):
+        return "a tournament has at least two bots", "", "key"
     if problem["type"] == "missing":
         return f"`{loc[-1]}` is missing here", "", "key"
     # What we say ourselves needs no echo of the value.
     got = None if problem["type"] == "value_error" else problem.get("input")
-    shown = json.dumps(got, default=str) if isinstance(got, str | int | float | bool) else ""
+    shown = (
+        json.dumps(got, default=str, ensure_ascii=False)
+        if isinstance(got, str | int | float | bool)
+        else ""
+    )
     said = problem["msg"].removeprefix("Value error, ")
     text = said[0].lower() + said[1:]
     return f"{text}{f', not {shown}' if shown else ''}", "", "value"

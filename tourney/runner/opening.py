@@ -1,6 +1,7 @@
 """Open a run: from a config to a folder and a plan, or from an unfinished folder on."""
 
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ import msgspec
 
 from tourney.config import LoadedConfig
 from tourney.deals import commitment, secret_from_seed
-from tourney.errors import BotRefused, ConfigError, GameError, StoreError
+from tourney.errors import BotRefused, ConfigError, GameError, PluginError, StoreError
 from tourney.executors.base import PlannedBot, WorkPlan
 from tourney.executors.worker import TableWorker
 from tourney.games.base import Game
@@ -89,26 +90,39 @@ def prepare(loaded: LoadedConfig) -> Prepared:
     """Check that game, rules, seats and bots go together, and read the bots.
 
     Raises:
-        PluginError: there is no such game.
-        GameError: the game cannot be played with these rules.
+        GameError: the game cannot be played with these rules, by an option that is not in the file.
         PackageError: a bot's package is wrong.
-        ConfigError: the game has no such table, the bots do not fill the schedule, or a bot does
+        ConfigError: there is no such game, or not with these rules; the game has no such table, the bots do not fill the schedule, or a bot does
             not play this game.
     """
     config = loaded.config
-    game = make_game(config.tournament.game, config.rules)
+    game = _game(loaded)
     for seats in config.tournament.seats:
         try:
             game.start(seats)
         except GameError as error:
-            raise loaded.refused("seats", str(error)) from error
+            raise loaded.refused("tournament.seats", str(error)) from error
     entrants = load_entrants(loaded)
     try:
         terms = terms_of(config.tournament, _owners(entrants))
         schedule = make_schedule(terms, [entrant.name for entrant in entrants])
     except Unplayable as error:
-        raise loaded.refused(error.key, str(error)) from error
+        raise loaded.refused(f"tournament.{error.key}", str(error)) from error
     return Prepared(loaded, game, entrants, schedule)
+
+
+def _game(loaded: LoadedConfig) -> Game[Any]:
+    """The config's game; what is wrong with it is shown at its place."""
+    config = loaded.config
+    try:
+        return make_game(config.tournament.game, config.rules)
+    except PluginError as error:
+        raise loaded.refused("tournament.game", str(error)) from error
+    except GameError as error:
+        named = [option for option in config.rules if re.search(rf"\b{option}\b", str(error))]
+        if not named:
+            raise
+        raise loaded.refused(f"rules.{named[0]}", str(error)) from error
 
 
 def _owners(entrants: Sequence[Entrant]) -> dict[str, str]:
