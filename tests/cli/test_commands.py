@@ -76,6 +76,29 @@ def test_a_wrong_config_is_exit_2_with_the_place(tmp_path: Path) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("game", "rules", "place", "words"),
+    [
+        ("damm", "rounds = 1", ":3:8", "did you mean 'dam'?"),
+        ("dam", "roundz = 1", ":6:10", "did you mean `rounds`?"),
+        ("dam", "rounds = 0", ":6:10", "a match has at least one deal"),
+    ],
+)
+def test_what_is_wrong_with_the_game_is_shown_at_its_place(
+    tmp_path: Path, game: str, rules: str, place: str, words: str
+) -> None:
+    path = tmp_path / "t.toml"
+    bots = "".join(
+        f"[[bot]]\npath = '{ROOT}/bots/{name}'\n" for name in ("dam-random", "dam-memory")
+    )
+    head = f'[tournament]\nname = "t"\ngame = "{game}"\ndeals = 2\n'
+    path.write_text(f"{head}[rules]\n{rules}\n{bots}")
+    refused = tourney("run", path, "--results", tmp_path)
+    assert refused.returncode == 2
+    assert f"t.toml{place}" in refused.stderr
+    assert words in refused.stderr
+
+
 def test_an_unknown_rule_and_a_bad_seat_count_are_refused(tmp_path: Path) -> None:
     config = write_config(tmp_path, f"{ROOT}/bots/dam-random", f"{ROOT}/bots/dam-memory")
     result = tourney("run", config, "--set", "rules.streek_cap=3")

@@ -92,8 +92,8 @@ def prepare(loaded: LoadedConfig) -> Prepared:
     Raises:
         GameError: the game cannot be played with these rules, by an option that is not in the file.
         PackageError: a bot's package is wrong.
-        ConfigError: there is no such game, or not with these rules; the game has no such table, the bots do not fill the schedule, or a bot does
-            not play this game.
+        ConfigError: there is no such game, or not with these rules; the game has no such table, the
+            bots do not fill the schedule, or a bot does not play this game.
     """
     config = loaded.config
     game = _game(loaded)

@@ -74,6 +74,11 @@ def test_a_missing_key_points_at_its_table(tmp_path: Path) -> None:
     assert "t.toml:9:3" in text
 
 
+def test_one_bot_is_no_tournament(tmp_path: Path) -> None:
+    one = GOOD[: GOOD.rindex("[[bot]]")]
+    assert "a tournament has at least two bots" in problem(tmp_path, one)
+
+
 @pytest.mark.parametrize("workers", ["0", "-1"])
 def test_a_run_has_at_least_one_worker(tmp_path: Path, workers: str) -> None:
     assert "run.workers (from --set)" in problem(tmp_path, GOOD, f"run.workers={workers}")
