@@ -73,17 +73,28 @@ class Outlook(msgspec.Struct, frozen=True, kw_only=True):
     """Half width of each rating's interval that is valid at every look."""
     matches_left: int | None
     """About how many more matches until enough; None for more than can be played."""
+    pairs_left: tuple[int | None, ...]
+    """The same for each open pair of neighbours, whatever the rule waits for."""
 
     @property
     def sentence(self) -> str:
         """What is left, for a person."""
-        open_pairs = sum(pair.verdict == "open" for pair in self.neighbours)
-        if self.enough or not open_pairs:
+        count = len(self.pairs_left)
+        if not count:
             return "every neighbour is told apart"
-        pairs = f"{open_pairs} pair{'s' if open_pairs > 1 else ''} of neighbours"
-        if self.matches_left is None:
+        pairs = f"{count} pair{'s' if count > 1 else ''} of neighbours"
+        within = [left for left in self.pairs_left if left is not None]
+        if not within:
             return f"{pairs} not told apart, and no number of matches in reach would"
-        return f"about {_rounded(self.matches_left):,} more matches to separate {pairs}"
+        more = f"about {_rounded(max(within)):,} more matches"
+        if len(within) == count:
+            return f"{more} to separate {pairs}"
+        beyond = count - len(within)
+        others = "the other" if beyond == 1 else f"the other {beyond}"
+        return (
+            f"{pairs} not told apart: {more} would tell {len(within)} of them apart, "
+            f"no number in reach {others}"
+        )
 
 
 def _rounded(number: int) -> int:
@@ -115,13 +126,22 @@ def outlook(sketches: Sequence[Sketch], rule: StopRule, *, headline: Model = "wi
     # Without a rule the forecast is about telling neighbours apart.
     most = max(factors or [factor for _, factor in pairs], default=1.0)
     played = sum(sketch.matches for sketch in sketches)
-    left = (most - 1) * played
     return Outlook(
         enough=enough,
         neighbours=tuple(verdict for verdict, _ in pairs),
         reaches=tuple((bot, _finite(width)) for bot, width in widths),
-        matches_left=int(left) if left < 1e12 else None,
+        matches_left=_more(most, played),
+        pairs_left=tuple(
+            _more(factor, played) for verdict, factor in pairs if verdict.verdict == "open"
+        ),
     )
+
+
+def _more(factor: float, played: int) -> int | None:
+    """Matches to a run so many times as long; None for more than can be played."""
+    left = (factor - 1) * played
+    # Up to a whole one, but not for the rounding of a float.
+    return math.ceil(left - 1e-6) if left < 1e12 else None
 
 
 def _finite(number: float) -> float | None:

@@ -1,6 +1,8 @@
 """Verdicts on neighbours and gates, against long random walks."""
 
+import itertools
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -158,6 +160,75 @@ def test_bots_that_hardly_met_have_an_open_verdict() -> None:
     look = outlook([sketch(matches)], StopRule(separated=True))
     assert {pair.verdict for pair in look.neighbours} == {"open"}
     assert look.sentence.endswith("no number of matches in reach would")
+
+
+def round_robin(bots: int, groups: int, better: set[int]) -> Matches:
+    """Every pair once in each of so many passes; `better` always win, the others win in turns."""
+    pairs = list(itertools.combinations(range(bots), 2)) * groups
+    seats = [seated for a, b in pairs for seated in ((a, b), (b, a))]
+    ranks = [(2, 1) if b in better and a not in better else (1, 2) for a, b in seats]
+    return Matches(
+        bots=tuple(f"bot-{i:03d}" for i in range(bots)),
+        groups=np.arange(len(pairs)),
+        starts=np.arange(len(pairs)) * 2,
+        seating=np.array(seats).T.copy(),
+        ranks=np.array(ranks, dtype=np.uint8).T.copy(),
+        scores=np.zeros((2, len(seats))),
+    )
+
+
+def test_one_hopeless_pair_does_not_make_the_others_hopeless() -> None:
+    """The best wins all; whoever sits first wins among the rest, so they are even for ever."""
+    look = outlook([sketch(round_robin(3, 20, {0}))], StopRule())
+    assert [pair.verdict for pair in look.neighbours] == ["open", "open"]
+    first, second = look.neighbours
+    assert first.bot == "bot-000"
+    assert second.groups_left is None
+    assert look.matches_left is None
+    # Both seats of all three pairs are played for each group that the first pair needs.
+    assert first.groups_left is not None
+    needed = round(6 * first.groups_left)
+    assert look.pairs_left == (needed, None)
+    said = re.fullmatch(
+        "2 pairs of neighbours not told apart: about (.*) more matches would tell 1 of them "
+        "apart, no number in reach the other",
+        look.sentence,
+    )
+    assert said
+    assert needed <= int(said[1].replace(",", "")) <= needed * 1.1
+    # Played on by as much, the run keeps the promise, and not much earlier.
+    for groups, verdict in ((first.groups_left, "above"), (first.groups_left - 5, "open")):
+        later = outlook([sketch(round_robin(3, 20 + round(groups), {0}))], StopRule())
+        assert [pair.verdict for pair in later.neighbours] == [verdict, "open"]
+
+
+def test_several_hopeless_pairs_are_counted() -> None:
+    look = outlook([sketch(round_robin(4, 15, {0}))], StopRule())
+    assert look.pairs_left[1:] == (None, None)
+    assert look.sentence.startswith("3 pairs of neighbours not told apart: about ")
+    assert look.sentence.endswith("would tell 1 of them apart, no number in reach the other 2")
+
+
+def test_only_hopeless_pairs_have_no_number() -> None:
+    look = outlook([sketch(round_robin(3, 20, set()))], StopRule())
+    assert look.sentence == (
+        "2 pairs of neighbours not told apart, and no number of matches in reach would"
+    )
+
+
+def test_a_rule_about_intervals_does_not_change_what_is_said_of_neighbours() -> None:
+    """A bot that wins all has no interval ever, yet it will be told apart; and a fulfilled rule
+    tells no neighbours apart."""
+    sums = [sketch(round_robin(2, 20, {0}))]
+    look = outlook(sums, StopRule(interval=10))
+    assert look.matches_left is None
+    assert look.sentence == outlook(sums, StopRule()).sentence
+    assert look.sentence.endswith("more matches to separate 1 pair of neighbours")
+    twins = [sketch(simulate(8, (0.0, 0.0), 2, 12_000))]
+    done = outlook(twins, StopRule(interval=50))
+    assert done.enough
+    assert done.neighbours[0].verdict == "open"
+    assert "1 pair of neighbours" in done.sentence
 
 
 def gate(strength: float, seed: int) -> tuple[str, int]:
