@@ -12,7 +12,7 @@ from tourney.cli.text import plain
 
 if TYPE_CHECKING:
     # Loading polars takes longer than `tourney --help` may.
-    from tourney.store import Storage
+    from tourney.store import RunReader, Storage
 
 __all__ = ("explain", "faults", "logs")
 
@@ -27,6 +27,7 @@ def faults(
     """List a run's faults with their evidence and the command that reproduces each.
 
     Raises:
+        ConfigError: the bot is not in the run.
         StoreError: there is no run, or it cannot be read.
     """
     import polars as pl
@@ -36,6 +37,7 @@ def faults(
     reader = find_run(run)
     rows = reader.scan("faults").sort("match", "seat")
     if bot is not None:
+        _check_bot(reader, bot)
         rows = rows.filter(pl.col("bot") == bot)
     found = rows.collect().to_dicts()
     commands = [_reproduce(reader.folder, row) for row in found]
@@ -61,6 +63,45 @@ def faults(
     print(f"{len(found)} faults in {reader.info.counts.matches} matches of {reader.info.id}")
     if counts:
         print(f"what one means: tourney explain {next(iter(counts))[1]}")
+
+
+def _check_bot(reader: "RunReader", bot: str) -> None:
+    from tourney.errors import ConfigError
+
+    if bot not in reader.info.bots:
+        known = ", ".join(reader.info.bots)
+        raise ConfigError(f"no bot called {bot!r} plays in {reader.info.id}, only {known}")
+
+
+def _check_place(reader: "RunReader", match: int | None, bot: str | None, seat: int | None) -> None:
+    """Whether there is such a match, and in it (or anywhere) such a seat and bot."""
+    from tourney.errors import ConfigError
+
+    if bot is not None:
+        _check_bot(reader, bot)
+    if match is None:
+        seats, where = reader.info.seats, reader.info.id
+    else:
+        seating = _seating(reader, match)
+        seats, where = len(seating), f"match {match}"
+        if bot is not None and bot not in seating:
+            raise ConfigError(f"{bot} does not sit in {where}, only {', '.join(seating)}")
+    if seat is not None and not 0 <= seat < seats:
+        raise typer.BadParameter(f"{where} has seats 0 to {seats - 1}")
+
+
+def _seating(reader: "RunReader", match: int) -> list[str]:
+    import polars as pl
+
+    from tourney.errors import StoreError
+
+    group = match // reader.info.seats
+    # Wider numbers do not fit the column they are compared with.
+    if 0 <= match < 1 << 63:
+        rows = reader.scan("matches", (group, group + 1)).filter(pl.col("match") == match)
+        for row in rows.select("seating").collect().iter_rows():
+            return list(row[0])
+    raise StoreError(f"{reader.folder} holds no match {match}")
 
 
 def _reproduce(folder: "Storage", row: Mapping[str, Any]) -> str:
@@ -116,13 +157,15 @@ def logs(
     """Print what bots wrote to standard error, match by match.
 
     Raises:
-        StoreError: there is no run, or it cannot be read.
+        ConfigError: the bot is not in the run, or not in the match.
+        StoreError: there is no run, it cannot be read, or it has no such match.
     """
     import polars as pl
 
     from tourney.store import find_run
 
     reader = find_run(run)
+    _check_place(reader, match, bot, seat)
     rows = reader.scan("logs").sort("match", "seat")
     for column, value in (("match", match), ("bot", bot), ("seat", seat)):
         if value is not None:

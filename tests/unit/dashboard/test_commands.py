@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.unit.dashboard.client import Client
-from tests.unit.dashboard.synthetic import make_run
+from tests.unit.dashboard.synthetic import FAULTY, make_run
 from tourney.cli.main import app
 from tourney.cli.serve import ServeError
-from tourney.errors import StoreError
+from tourney.errors import StoreError, TourneyError
 from tourney.reports import PANELS
 
 
@@ -74,6 +74,62 @@ def test_a_name_is_not_markup_on_a_terminal(tmp_path: Path) -> None:
     writer.info.id = "[red]odd[/red]"
     writer.save_info()
     assert "[red]odd[/red]" in call("ratings", str(tmp_path / "odd")).stdout
+
+
+ONLY = "only memory, flat-6, flat-4, chance"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("faults", "duel", "--bot", "nobody"), f"no bot called 'nobody' plays in duel, {ONLY}"),
+        (("logs", "duel", "--bot", "nobody"), f"no bot called 'nobody' plays in duel, {ONLY}"),
+        (("logs", "duel", "3", "--bot", "nobody"), f"'nobody' plays in duel, {ONLY}"),
+        (("logs", "duel", "3", "--bot", "chance"), "chance does not sit in match 3, only"),
+        (("logs", "duel", "66666"), "duel holds no match 66666"),
+        (("logs", "duel", "72"), "duel holds no match 72"),
+        (("logs", "duel", str(10**30)), f"duel holds no match {10**30}"),
+        # 24 matches are planned, of which 5 groups are played.
+        (("logs", "open", "20"), "open holds no match 20"),
+    ],
+)
+def test_faults_and_logs_of_what_a_run_does_not_have_are_errors(
+    results: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    command, run, *rest = arguments
+    result = call(command, str(results / run), *rest)
+    assert isinstance(result.exception, TourneyError)
+    assert said in str(result.exception)
+    assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("duel", "--seat", "9"), "duel has seats 0 to 1"),
+        (("duel", "--seat=-1"), "duel has seats 0 to 1"),
+        (("four", "5", "--seat", "4"), "match 5 has seats 0 to 3"),
+    ],
+)
+def test_logs_of_a_seat_that_is_not_there_are_a_usage_error(
+    results: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    run, *rest = arguments
+    result = call("logs", str(results / run), *rest)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_faults_and_logs_of_what_a_run_has_are_no_errors(results: Path) -> None:
+    found = call("faults", str(results / "duel"), "--bot", "chance")
+    assert found.exit_code == 0
+    assert "0 faults in 72 matches" in found.stdout
+    faulty = json.loads(call("faults", str(results / "four"), "--bot", FAULTY, "--json").stdout)
+    assert {fault["bot"] for fault in faulty} == {FAULTY}
+    for rest in ((), ("3",), ("71", "--seat", "1"), ("--bot", "memory"), ("0", "--bot", "memory")):
+        quiet = call("logs", str(results / "duel"), *rest)
+        assert quiet.exit_code == 0
+        assert "no bot wrote to standard error" in quiet.stderr
 
 
 def test_a_taken_port_is_said_with_the_way_out(tmp_path: Path) -> None:
