@@ -57,7 +57,10 @@ def _our_error(request: Request, error: Exception) -> Response:
     status = 404 if isinstance(error, Absent) else 500
     assert isinstance(error, TourneyError)
     text: str = request.app.state.library.told(error)
-    return problem_response(request, status, f"{text[:1].upper()}{text[1:]}.".replace("..", "."))
+    if "/" not in text.partition(" ")[0]:
+        # The name of a file stays as it is.
+        text = f"{text[:1].upper()}{text[1:]}"
+    return problem_response(request, status, f"{text}.".replace("..", "."))
 
 
 def _unexpected(request: Request, error: Exception) -> Response:  # noqa: ARG001 - the log has it
