@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from tourney.dashboard.queries import Library
 from tourney.dashboard.values import (
-    FaultList,
+    FaultPage,
     MatchPage,
     Problem,
     Ratings,
@@ -25,7 +25,7 @@ __all__ = ("MatchNumber", "PageNumber", "describe", "library", "router")
 
 SHOWN: tuple[type[msgspec.Struct], ...] = (
     *(made for made, _ in PANELS.values()),
-    FaultList,
+    FaultPage,
     MatchPage,
     Problem,
     Ratings,
@@ -138,10 +138,12 @@ def run_match(request: Request, run: str, match: MatchNumber, seat: str = "all")
     return _answer(replayed.value(replayed.perspective(seat)))
 
 
-@router.get("/api/v1/runs/{run}/faults", responses=_shows(FaultList))
-def run_faults(request: Request, run: str) -> Response:
-    """List what bots did wrong, with the evidence."""
-    return _answer(library(request).faults(run))
+@router.get("/api/v1/runs/{run}/faults", responses=_shows(FaultPage))
+def run_faults(
+    request: Request, run: str, bot: str = "", kind: str = "", page: PageNumber = 1
+) -> Response:
+    """List what bots did wrong, with the evidence, page by page; of one bot or kind if named."""
+    return _answer(library(request).faults(run, bot=bot, kind=kind, page=page))
 
 
 def describe(app: FastAPI) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The pages. Each shows one value of `values` and what only its layout needs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -11,7 +11,14 @@ from tourney.dashboard.api import Headline, MatchNumber, PageNumber, library
 from tourney.dashboard.charts import compared, heat, history, rating_axis, timeline
 from tourney.dashboard.replays import Recorded
 from tourney.dashboard.templating import render
-from tourney.dashboard.values import Absent, HeadToHead, History, Perspective, Ratings
+from tourney.dashboard.values import (
+    Absent,
+    FaultCount,
+    HeadToHead,
+    History,
+    Perspective,
+    Ratings,
+)
 from tourney.errors import GameError, PluginError
 from tourney.reports import PanelName
 from tourney.reports.cells import COLUMNS, NAMES
@@ -152,11 +159,30 @@ def matches_page(request: Request, run: str, bot: str = "", page: PageNumber = 1
 
 
 @router.get("/runs/{run}/faults")
-def faults_page(request: Request, run: str) -> Response:
-    """What bots did wrong."""
+def faults_page(
+    request: Request, run: str, bot: str = "", kind: str = "", page: PageNumber = 1
+) -> Response:
+    """What bots did wrong, page by page."""
     shown = library(request)
-    context = {"run": shown.detail(run).summary, "list": shown.faults(run)}
-    return render(request, "faults.html", context)
+    context: dict[str, Any] = {"run": shown.detail(run).summary, "absent": "", "list": None}
+    counts, status = shown.fault_counts(run), 200
+    try:
+        context["list"] = shown.faults(run, bot=bot, kind=kind, page=page)
+    except Absent as error:
+        # All filters are offered, so that a way on is at hand.
+        context["absent"], status, bot, kind = str(error), 404, "", ""
+    context |= {"bot": bot, "kind": kind, **_fault_filters(counts, bot, kind)}
+    return render(request, "faults.html", context, status)
+
+
+def _fault_filters(counts: Sequence[FaultCount], bot: str, kind: str) -> dict[str, dict[str, int]]:
+    """How many faults each filter leaves where the other one stays as it is."""
+    bots = {count.bot: 0 for count in counts}
+    kinds = {count.kind: 0 for count in counts}
+    for count in counts:
+        bots[count.bot] += count.faults if kind in ("", count.kind) else 0
+        kinds[count.kind] += count.faults if bot in ("", count.bot) else 0
+    return {"bots": bots, "kinds": kinds}
 
 
 @router.get("/runs/{run}/matches/{match}")

@@ -16,7 +16,8 @@ from tourney.dashboard.replays import Record, Recorded
 from tourney.dashboard.values import (
     Absent,
     BotRow,
-    FaultList,
+    FaultCount,
+    FaultPage,
     FaultRow,
     MatchPage,
     MatchRow,
@@ -27,17 +28,16 @@ from tourney.dashboard.values import (
 )
 from tourney.errors import StoreError, TourneyError
 from tourney.games.registry import make_game
+from tourney.protocol.faults import FAULT_KINDS
 from tourney.ratings import Model
 from tourney.reports import PANELS, Evidence, Panel, PanelName, panel, report_of
 from tourney.reports.places import place_lines
 from tourney.store import Location, NoRun, RunReader, look, run_called, storage_at
 from tourney.store.storage import is_of_storage
 
-__all__ = ("FAULTS_SHOWN", "PAGE_SIZE", "Library")
+__all__ = ("PAGE_SIZE", "Library")
 
 PAGE_SIZE = 50
-FAULTS_SHOWN = 200
-"""A flood of faults says no more than its first ones; the record holds them all."""
 
 CACHE_ENTRIES = 64
 """Values are small beside a run; this many keep every page of a few runs warm."""
@@ -145,15 +145,33 @@ class Library:
             raise Absent(f"no bot called {bot!r} plays in {run}")
         return self._kept(reader, ("matches", bot, page), lambda: _matches(reader, bot, page))
 
-    def faults(self, run: str) -> FaultList:
-        """The first faults of a run with their evidence.
+    def faults(self, run: str, *, bot: str = "", kind: str = "", page: int = 1) -> FaultPage:
+        """One page of a run's faults with their evidence, those of `bot` or `kind` if named.
+
+        Raises:
+            Absent: there is no such run or page, no such bot in it, or no such kind of fault.
+            StoreError: the run cannot be read.
+        """
+        reader = self.open(run)
+        counts = self.fault_counts(run)
+        if bot and bot not in reader.info.bots:
+            raise Absent(f"no bot called {bot!r} plays in {run}")
+        # A run of another version may hold kinds that this one does not know.
+        if kind and kind not in FAULT_KINDS and all(kind != count.kind for count in counts):
+            raise Absent(f"no fault is called {kind!r}")
+        return self._kept(
+            reader, ("faults", bot, kind, page), lambda: _faults(reader, counts, bot, kind, page)
+        )
+
+    def fault_counts(self, run: str) -> tuple[FaultCount, ...]:
+        """How often each bot did what wrong.
 
         Raises:
             Absent: there is no such run.
             StoreError: it cannot be read.
         """
         reader = self.open(run)
-        return self._kept(reader, ("faults",), lambda: _faults(reader))
+        return self._kept(reader, ("fault counts",), lambda: _fault_counts(reader))
 
     def recorded(self, run: str, match: int) -> Recorded:
         """A recorded match, ready to be looked at.
@@ -262,10 +280,8 @@ def _matches(reader: RunReader, bot: str, page: int) -> MatchPage:
     if bot:
         rows = rows.filter(pl.col("seating").list.contains(bot))
     total: int = rows.select(pl.len()).collect().item()
-    pages = max(1, -(-total // PAGE_SIZE))
-    if not 1 <= page <= pages:
-        raise Absent(f"there is no page {page}: the matches fill {pages}")
-    shown = rows.sort("match").slice((page - 1) * PAGE_SIZE, PAGE_SIZE).collect()
+    first, pages = _place(page, total, "matches")
+    shown = rows.sort("match").slice(first, PAGE_SIZE).collect()
     return MatchPage(
         run=reader.folder.name,
         bot=bot,
@@ -276,12 +292,40 @@ def _matches(reader: RunReader, bot: str, page: int) -> MatchPage:
     )
 
 
-def _faults(reader: RunReader) -> FaultList:
+def _place(page: int, total: int, what: str) -> tuple[int, int]:
+    """Where a page begins, and how many there are; the first one may be empty."""
+    pages = max(1, -(-total // PAGE_SIZE))
+    if not 1 <= page <= pages:
+        raise Absent(f"there is no page {page}: the {what} fill {pages}")
+    return (page - 1) * PAGE_SIZE, pages
+
+
+def _faults(
+    reader: RunReader, counts: tuple[FaultCount, ...], bot: str, kind: str, page: int
+) -> FaultPage:
     rows = reader.scan("faults").select(FaultRow.__struct_fields__)
+    for column, wanted in (("bot", bot), ("kind", kind)):
+        if wanted:
+            rows = rows.filter(pl.col(column) == wanted)
     total: int = rows.select(pl.len()).collect().item()
-    shown = rows.sort("match", "seat").head(FAULTS_SHOWN).collect()
-    faults = msgspec.convert(shown.to_dicts(), list[FaultRow])
-    return FaultList(run=reader.folder.name, total=total, faults=tuple(faults))
+    first, pages = _place(page, total, "faults")
+    shown = rows.sort("match", "seat").slice(first, PAGE_SIZE).collect()
+    return FaultPage(
+        run=reader.folder.name,
+        bot=bot,
+        kind=kind,
+        page=page,
+        pages=pages,
+        total=total,
+        counts=counts,
+        faults=tuple(msgspec.convert(shown.to_dicts(), list[FaultRow])),
+    )
+
+
+def _fault_counts(reader: RunReader) -> tuple[FaultCount, ...]:
+    counted = reader.scan("faults").group_by("bot", "kind").agg(faults=pl.len())
+    rows = counted.sort("faults", "bot", "kind", descending=[True, False, False]).collect()
+    return tuple(msgspec.convert(rows.to_dicts(), list[FaultCount]))
 
 
 def _record(reader: RunReader, match: int) -> Record:

@@ -26,7 +26,8 @@ __all__ = (
     "Absent",
     "BotRow",
     "Cycles",
-    "FaultList",
+    "FaultCount",
+    "FaultPage",
     "FaultRow",
     "Gain",
     "HeadToHead",
@@ -186,12 +187,27 @@ class FaultRow(Value, frozen=True, kw_only=True):
     stderr_tail: Annotated[str, _says("the end of what it wrote to standard error")]
 
 
-class FaultList(Value, frozen=True, kw_only=True):
-    """Faults of a run."""
+class FaultCount(Value, frozen=True, kw_only=True):
+    """How often a bot did one thing wrong."""
+
+    bot: Annotated[str, _says("name of the bot")]
+    kind: Annotated[str, _says("name of the fault")]
+    faults: Annotated[int, _says("how many in the run")]
+
+
+class FaultPage(Value, frozen=True, kw_only=True):
+    """Some of a run's faults."""
 
     run: Annotated[str, _says("name of the run's folder")]
-    total: Annotated[int, _says("all faults of the run")]
-    faults: Annotated[tuple[FaultRow, ...], _says("in the order of the matches, capped")]
+    bot: Annotated[str, _says("only faults of this bot; empty for all")]
+    kind: Annotated[str, _says("only faults of this kind; empty for all")]
+    page: Annotated[int, _says("this page, from 1")]
+    pages: Annotated[int, _says("number of pages")]
+    total: Annotated[int, _says("faults on all pages")]
+    counts: Annotated[
+        tuple[FaultCount, ...], _says("all faults of the run by bot and kind, most first")
+    ]
+    faults: Annotated[tuple[FaultRow, ...], _says("in the order of the matches")]
 
 
 class Moment(Value, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.dashboard.client import Client, client_of
-from tests.unit.dashboard.synthetic import FAULTY, make_run
+from tests.unit.dashboard.synthetic import FAULTY, LATE, make_run
 
 SECRET = bytes(range(32))
 
@@ -33,3 +33,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def client(results: Path) -> Client:
     return client_of(results)
+
+
+@pytest.fixture(scope="session")
+def many_faults(tmp_path_factory: pytest.TempPathFactory) -> Client:
+    """Of the run `many`: six matches a deal, in which the clumsy bot crashes in 0 and 3, and the
+    late one is late in 1 and 4 and crashes in 5."""
+    folder = tmp_path_factory.mktemp("faults")
+    make_run(folder / "many", bots=(FAULTY, LATE, "chance"), deals=30)
+    return client_of(folder)

@@ -27,7 +27,9 @@ from tourney.store import Host, RunCounts, RunInfo, RunWriter
 SEED = 7
 POLICIES: dict[str, Callable[[Act, random.Random], str]] = {}
 FAULTY = "clumsy"
-"""This bot gives up in the middle of every third of its matches."""
+"""This bot gives up in the middle of every match whose number 3 divides."""
+LATE = "a & b/ü"
+"""This bot does not answer where 3 leaves 1, and crashes where it leaves 2."""
 
 
 def card_value(card: str) -> int:
@@ -194,6 +196,10 @@ def play_match(match: Match, spec: MatchSpec, seeds: Sequence[int]) -> None:
         bot = spec.seating[seat]
         if bot == FAULTY and spec.match % 3 == 0 and act.turn > 20:
             match.fault(seat, _crash(act))
+            continue
+        if bot == LATE and spec.match % 3:
+            late = Fault(kind="timeout", detail="no answer within 1000 ms")
+            match.fault(seat, late if spec.match % 3 == 1 else _crash(act))
             continue
         choice = POLICIES.get(bot, play_at_random)(act, lots[seat])
         # Thinking times spread over a few powers of ten, as those of real bots do.

@@ -20,6 +20,7 @@ ADDRESSES = {
     "/api/v1/runs/duel/matches": "/api/v1/runs/{run}/matches",
     "/api/v1/runs/four/matches/3": "/api/v1/runs/{run}/matches/{match}",
     "/api/v1/runs/four/faults": "/api/v1/runs/{run}/faults",
+    "/api/v1/runs/four/faults?kind=crashed": "/api/v1/runs/{run}/faults",
 }
 
 
@@ -80,6 +81,9 @@ def test_the_reference_page_names_every_address_and_field(
         ("/api/v1/runs/torn", 500, "Cannot read torn/run.json"),
         ("/api/v1/runs/duel/matches/999", 404, "no match 999"),
         ("/api/v1/runs/duel/matches/x", 422, "match: "),
+        ("/api/v1/runs/four/faults?bot=nobody", 404, "No bot called 'nobody'"),
+        ("/api/v1/runs/four/faults?kind=nonsense", 404, "No fault is called 'nonsense'"),
+        ("/api/v1/runs/four/faults?page=2", 404, "no page 2"),
         ("/api/v1/nothing", 404, "/api/v1/nothing"),
     ],
 )

@@ -3,12 +3,13 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx
 import pytest
 
 from tests.unit.dashboard.client import Client, client_of
-from tests.unit.dashboard.synthetic import make_run
+from tests.unit.dashboard.synthetic import FAULTY, LATE, make_run
 from tourney.dashboard import create_app
 from tourney.dashboard.security import CONTENT_SECURITY_POLICY
 from tourney.dashboard.templating import number
@@ -32,6 +33,7 @@ PAGES = [
     "/runs/four/matches/3?step=40&seat=public",
     "/runs/live/matches/0",
     "/runs/four/faults",
+    f"/runs/four/faults?bot={FAULTY}&kind=crashed",
     "/runs/duel/faults",
     "/api",
 ]
@@ -240,6 +242,91 @@ def test_texts_of_bots_are_never_markup(client: Client) -> None:
     assert "<b>anna</b>" in page_of(client, "/runs/duel").text
 
 
+def links(page: Page) -> dict[str, str]:
+    """Addresses by `rel`, and of filters and faults by what they show."""
+    return {
+        str(attrs.get("rel") or attrs["href"]): str(attrs["href"])
+        for tag, attrs in page.tags
+        if tag == "a"
+    }
+
+
+def test_faults_fill_pages_that_link_to_each_other(many_faults: Client) -> None:
+    address, seen, pages = "/runs/many/faults", [], 0
+    while address:
+        page = page_of(many_faults, address)
+        pages += 1
+        assert f"page {pages} of 3" in page.text
+        assert ("prev" in links(page)) == (pages > 1)
+        seen += re.findall(r"match (\d+), seat", page.text)
+        address = links(page).get("next", "")
+    expected = [str(match) for match in range(180) if match % 6 != 2]
+    assert seen == expected
+    api = [many_faults.get(f"/api/v1/runs/many/faults?page={n}").json() for n in (1, 2, 3)]
+    assert [str(fault["match"]) for part in api for fault in part["faults"]] == expected
+    assert {(part["total"], part["pages"]) for part in api} == {(150, 3)}
+    assert "the faults fill 3" in page_of(many_faults, "/runs/many/faults?page=4", 404).text
+
+
+def test_faults_are_filtered_by_bot_and_kind_and_pages_keep_the_filter(
+    many_faults: Client,
+) -> None:
+    own = f"/runs/many/faults?{urlencode({'bot': LATE})}"
+    assert own in links(page_of(many_faults, "/runs/many"))
+    page = page_of(many_faults, own)
+    assert f"Faults of {LATE} 90 faults" in page.text
+    assert links(page)["next"] == f"{own}&page=2"
+    both = f"{own}&kind=timeout"
+    assert both in links(page)
+    narrow = page_of(many_faults, both)
+    assert "60 faults of the kind timeout" in narrow.text
+    assert links(narrow)["next"] == f"{both}&page=2"
+    assert {own, "/runs/many/faults?kind=timeout", f"/api/v1{both}"} <= set(links(narrow))
+    chosen = [attrs["href"] for _, attrs in narrow.tags if attrs.get("aria-current") == "true"]
+    assert chosen == [both, both]
+    last = page_of(many_faults, f"{both}&page=2")
+    assert links(last)["prev"] == f"{both}&page=1"
+    found = [many_faults.get(f"/api/v1{both}&page={n}").json() for n in (1, 2)]
+    faults = [fault for part in found for fault in part["faults"]]
+    assert {(fault["bot"], fault["kind"]) for fault in faults} == {(LATE, "timeout")}
+    assert [fault["match"] for fault in faults] == list(range(1, 180, 3))
+    crashed = "/runs/many/faults?kind=crashed"
+    assert f"all bots {LATE} 30 {FAULTY} 60 all kinds" in page_of(many_faults, crashed).text
+    assert found[0]["counts"] == [
+        {"bot": LATE, "kind": "timeout", "faults": 60},
+        {"bot": FAULTY, "kind": "crashed", "faults": 60},
+        {"bot": LATE, "kind": "crashed", "faults": 30},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ("bot=nobody", 404, "No bot called 'nobody' plays in four."),
+        ("kind=nonsense", 404, "No fault is called 'nonsense'."),
+        ("page=9", 404, "There is no page 9: the faults fill 1."),
+        ("bot=chance", 200, "chance has no fault in this run."),
+        ("kind=bad_message", 200, "No bot has a fault of the kind bad message in this run."),
+        ("bot=chance&kind=crashed", 200, "chance has no fault of the kind crashed in this run."),
+    ],
+)
+def test_a_filter_that_leaves_nothing_says_so_and_offers_the_others(
+    client: Client, query: str, status: int, said: str
+) -> None:
+    page = page_of(client, f"/runs/four/faults?{query}", status)
+    assert said in page.text
+    assert "Evidence" not in page.text
+    assert "/runs/four/faults" in {address.partition("?")[0] for address in links(page).values()}
+    assert "nobody" not in " ".join(links(page))
+    response = client.get(f"/api/v1/runs/four/faults?{query}")
+    assert response.status_code == status
+    assert response.json()["detail"] == said if status == 404 else not response.json()["faults"]
+
+
+def test_a_run_without_faults_says_so(client: Client) -> None:
+    assert "No bot has done anything wrong" in page_of(client, "/runs/duel/faults").text
+
+
 def test_a_growing_run_is_shown_as_it_grows(tmp_path: Path) -> None:
     writer = make_run(tmp_path / "grows", deals=2, play=1, finish=False)
     client = client_of(tmp_path)
@@ -282,7 +369,8 @@ def test_a_damaged_file_costs_only_its_run(tmp_path: Path, table: str, harm: str
         path.write_bytes(b"not parquet")
     addresses = {"matches": "/runs/hurt/matches", "seats": "/runs/hurt", "bots": "/runs/hurt"}
     client = client_of(tmp_path)
-    assert "damaged" in page_of(client, addresses[table], 500).text
+    said = page_of(client, addresses[table], 500).text
+    assert "is damaged" in said or "hurt/bots.parquet is missing" in said
     assert str(tmp_path) not in client.get(addresses[table]).text
     page_of(client, "/")
     page_of(client, "/runs/good")
@@ -301,6 +389,8 @@ def test_a_damaged_file_costs_only_its_run(tmp_path: Path, table: str, harm: str
         ("/runs/duel/matches?page=0", 422),
         ("/runs/duel/matches?page=99", 404),
         ("/runs/duel/matches?bot=nobody", 404),
+        ("/runs/four/faults?page=0", 422),
+        ("/runs/nobody/faults", 404),
         ("/runs/%2e%2e", 404),
         ("/runs/..%2fduel", 404),
         ("/runs/duel%00", 404),
