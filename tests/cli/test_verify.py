@@ -241,6 +241,42 @@ def test_a_file_that_is_gone_or_torn_is_said(run: Path) -> None:
         [one] = differences(run)
         assert one["table"] == "seats"
         assert "cannot be read" in one["what"]
+        assert str(path) in one["what"] or f"seats/{path.name}" in one["what"]
+
+
+def test_every_torn_file_is_named(run: Path) -> None:
+    paths = [segment_path(run, "seats", number) for number in (0, 1)]
+    for path in paths:
+        path.write_bytes(path.read_bytes()[:100])
+    found = differences(run)
+    assert [str(path) in one["what"] for path, one in zip(paths, found, strict=True)] == [True] * 2
+
+
+def test_commands_name_a_damaged_file_in_one_line_and_exit_4(run: Path) -> None:
+    path = segment_path(run, "matches")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100])
+    must_name(path, "ratings", run, "--panel", "luck")
+    must_name(path, "reproduce", run, "1", "--seat", "0")
+    # Its end is whole: what is wrong is found when the rows are read.
+    path.write_bytes(whole[:4] + bytes(200) + whole[204:])
+    must_name(path, "reproduce", run, "1", "--seat", "0")
+    must_name(path, "verify", run)
+    path.write_bytes(whole)
+    journal = run / "journal.jsonl"
+    journal.write_text("garbage\n")
+    must_name(journal, "verify", run)
+    must_name(journal, "faults", run)
+    (run / "bots.parquet").unlink()
+    must_name(run / "bots.parquet", "verify", run)
+
+
+def must_name(path: Path, *command: str | Path) -> None:
+    result = tourney(*command)
+    assert result.returncode == 4, result.stderr
+    [line] = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert f"{path} is " in line
 
 
 def test_a_match_beyond_the_schedule_is_found(run: Path) -> None:

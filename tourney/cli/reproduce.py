@@ -75,8 +75,7 @@ def _row(reader: "RunReader", number: int) -> dict[str, Any]:
     from tourney.errors import StoreError
 
     group = number // reader.info.seats
-    rows = reader.scan("matches", (group, group + 1))
-    found = rows.filter(pl.col("match") == number).collect()
+    found = reader.read("matches", (group, group + 1)).filter(pl.col("match") == number)
     if found.height != 1 or not found["actions"][0].len():
         raise StoreError(f"{reader.folder} holds no played match {number}")
     return found.to_dicts()[0]

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,7 +46,8 @@ def verify(
     finished keeps its secret, and cannot be verified unless its config fixed a seed.
 
     Raises:
-        StoreError: there is no run, its secret is not revealed yet, or its game is not installed.
+        StoreError: there is no run, its secret is not revealed yet, its game is not installed, or a
+            file that all depends on is damaged.
     """
     from tourney.store import find_run
 
@@ -151,23 +153,28 @@ def _check_rounds(
 
 
 def _check_readable(reader: "RunReader", plan: "Plan") -> "list[Difference]":
-    """The tables can be read, and hold no match that the schedule does not have."""
+    """Every file can be read, and holds no match that the schedule does not have."""
     import polars as pl
 
     from tourney.errors import StoreError
     from tourney.referee.verify import Difference
+    from tourney.store import segments
 
     end = plan.schedule.drawn * plan.schedule.seats
+    beyond = pl.col("match") >= end
+    text = f"the schedule ends at match {end - 1}"
     found = []
-    for table in TABLES:
-        beyond = pl.col("match") >= end
+    for table, commit in product(TABLES, reader.commits()):
         try:
-            rows = reader.scan(table).filter(beyond).select("match").unique().collect()
+            rows = reader.rows(table, [commit], beyond).select("match").unique().collect()
             numbers = sorted(rows["match"].to_list())
-        except (StoreError, OSError, pl.exceptions.PolarsError) as error:
+        except StoreError as error:
             found.append(Difference(f"cannot be read: {error}", table=table))
             continue
-        text = f"the schedule ends at match {end - 1}"
+        except (OSError, pl.exceptions.PolarsError) as error:
+            what, path = str(error).partition("\n")[0], segments.path(table, commit.segment)
+            found.append(Difference(f"cannot be read: {path}: {what}", table=table))
+            continue
         found += [Difference(text, number, None, table, "match") for number in numbers]
     return found
 
@@ -241,7 +248,7 @@ def _rows_by_group(
 ) -> dict[int, list[dict[str, Any]]]:
     """Rows by the group that their match's number says."""
     by_group: dict[int, list[dict[str, Any]]] = {}
-    rows = reader.scan(table, (window.start, window.stop)).collect()
+    rows = reader.read(table, (window.start, window.stop))
     for row in rows.iter_rows(named=True):
         by_group.setdefault(row["match"] // n_seats, []).append(row)
     return by_group

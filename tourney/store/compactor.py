@@ -64,7 +64,7 @@ def merged(storage: Storage, bundle: Sequence[Commit], write: Write) -> Commit:
     """Write the rows of `bundle` as one segment; returns the commit that may stand for them.
 
     Raises:
-        OSError: the storage refuses.
+        OSError: the storage refuses, or a segment is gone or torn.
         PolarsError: a segment cannot be read.
     """
     name = segments.new_name(bundle[0].groups[0][0])

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from tourney.errors import StoreError
 from tourney.store.driver import Driver
+from tourney.store.storage import Damaged
 
 __all__ = ("LOCK_FILE", "Folder")
 
@@ -90,12 +92,25 @@ class Folder:
             return []
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
-        """Rows of files."""
-        return pl.scan_parquet([self.path / name for name in names], glob=False)
+        """Rows of files, each of which has an end that can be read."""
+        paths = [self.path / name for name in names]
+        for path in paths:
+            _refuse_torn(path)
+        return pl.scan_parquet(paths, glob=False)
 
     def lock(self) -> "FolderLock":
         """Become the driver."""
         return FolderLock(self.path)
+
+
+def _refuse_torn(path: Path) -> None:
+    """Look at a file's end, some 50 microseconds: polars looks late and names no file."""
+    try:
+        pl.read_parquet_schema(path)
+    except FileNotFoundError:
+        raise Damaged(f"{path} is missing") from None
+    except PolarsError as error:
+        raise Damaged(f"{path} is damaged ({error})") from error
 
 
 def _sync(folder: Path) -> None:

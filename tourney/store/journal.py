@@ -6,17 +6,19 @@ merge: a reader sees the commits before or those after, never a part. It stays s
 segments are merged; a run of 10^6 matches has a few hundred lines. On an object store that means
 one request to read it and no listing, and the replacement is made only if the journal is still the
 one we know, so that a second driver cannot lose a commit of the first. A line that is no commit is
-the mark of a driver that took over.
+the mark of a driver that took over. Any other line is damage: left out in silence, its groups would
+be played again.
 """
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 
 import msgspec
 
 from tourney.errors import StoreError
 from tourney.store import ranges
-from tourney.store.storage import Changed, Storage
+from tourney.store.storage import RESTORE, Changed, Storage
 
 __all__ = ("FILE", "Commit", "Journal", "committed", "groups_of", "read")
 
@@ -38,6 +40,12 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the matches' file, for a merged segment about."""
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """A driver took over."""
+
+    driver: str
+
+
 class Journal:
     """The driver's hold on the journal."""
 
@@ -46,13 +54,14 @@ class Journal:
 
         Raises:
             OSError: the storage refuses.
+            StoreError: a line is damaged.
         """
         self._storage = storage
         try:
             data, self._version = storage.read(FILE)
         except FileNotFoundError:
             data, self._version = b"", ""
-        self.commits: Sequence[Commit] = _decoded(data)
+        self.commits: Sequence[Commit] = _decoded(storage, data)
 
     def claim(self) -> None:
         """Write it anew with a mark of ours: a commit that another began before this will fail.
@@ -61,7 +70,7 @@ class Journal:
             OSError: the storage refuses.
             StoreError: another driver has written it.
         """
-        mark = msgspec.json.encode({"driver": secrets.token_hex(8)}) + b"\n"
+        mark = msgspec.json.encode(Mark(secrets.token_hex(8))) + b"\n"
         self._put(_encoded(self.commits) + mark)
 
     def replace(self, commits: Sequence[Commit]) -> None:
@@ -85,29 +94,44 @@ class Journal:
 
 
 def read(storage: Storage) -> list[Commit]:
-    """All commits in order; lines that are none are left out.
+    """All commits in order; marks are left out.
 
     Raises:
         OSError: the storage refuses.
+        StoreError: a line is damaged.
     """
     try:
-        return _decoded(storage.read(FILE)[0])
+        data = storage.read(FILE)[0]
     except FileNotFoundError:
         return []
+    return _decoded(storage, data)
 
 
 def _encoded(commits: Iterable[Commit]) -> bytes:
     return b"".join(msgspec.json.encode(one) + b"\n" for one in commits)
 
 
-def _decoded(data: bytes) -> list[Commit]:
+def _decoded(storage: Storage, data: bytes) -> list[Commit]:
     commits = []
-    for line in data.splitlines():
+    for number, line in enumerate(BytesIO(data), 1):
         try:
             commits.append(msgspec.json.decode(line, type=Commit))
-        except msgspec.DecodeError:
-            continue
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            # A crash may leave the last line torn, which then was never committed.
+            if line.endswith(b"\n") and not _is_mark(line):
+                raise StoreError(
+                    f"{storage}/{FILE} is damaged in line {number}, which is no commit ({error}); "
+                    f"which results are saved is not known: {RESTORE}"
+                ) from error
     return commits
+
+
+def _is_mark(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=Mark)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def committed(commits: Iterable[Commit]) -> list[tuple[int, int]]:

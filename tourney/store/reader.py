@@ -1,6 +1,6 @@
 """Read runs. Only committed rows are seen; nothing is ever written or started."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -14,7 +14,7 @@ from tourney.records import SCHEMA_VERSION, frame
 from tourney.store import codec, heartbeat, journal, ranges, segments
 from tourney.store.info import RunInfo
 from tourney.store.location import Location, storage_at
-from tourney.store.storage import Storage, is_of_storage
+from tourney.store.storage import RESTORE, Damaged, Storage, is_of_storage
 
 __all__ = ("NoRun", "RunReader", "find_run", "list_runs", "look", "run_called")
 
@@ -22,6 +22,8 @@ INFO = "run.json"
 SECRET = "secret.hex"  # noqa: S105 - a file's name
 PACKAGES = "packages"
 """Folder of the packed bots, each under its digest."""
+
+LOST = "its matches are lost"
 
 LOOKERS = 8
 """Runs that are opened at a time: on an object store most of it is waiting."""
@@ -133,18 +135,40 @@ class RunReader:
             groups: only the rows of these, as a half-open range; few files are opened then.
 
         Raises:
-            StoreError: a committed file is gone.
+            StoreError: a file is gone or torn, or a line of the journal is.
         """
         if table == "bots":
-            return self.folder.scan(["bots.parquet"])
+            return self._scan(["bots.parquet"], "the run's bots are not known without it")
         if groups is None:
             return self.rows(table, self.commits())
+        return self.rows(table, self._holding(groups), self._inside(groups))
+
+    def read(self, table: str, groups: tuple[int, int]) -> pl.DataFrame:
+        """A table's committed rows of these groups, a half-open range of few.
+
+        Raises:
+            StoreError: a file is damaged, be it in its middle, which a scan finds when collected.
+        """
+        parts = []
+        for commit in self._holding(groups):
+            try:
+                parts.append(self.rows(table, [commit], self._inside(groups)).collect())
+            except PolarsError as error:
+                if is_of_storage(error):
+                    raise
+                path = f"{self.folder}/{segments.path(table, commit.segment)}"
+                raise StoreError(
+                    f"{path} is damaged ({_first(error)}); {LOST}: {RESTORE}"
+                ) from error
+        return pl.concat(parts) if parts else frame(table, [])
+
+    def _holding(self, groups: tuple[int, int]) -> list[journal.Commit]:
         first, stop = groups
-        held = [one for one in self.commits() if ranges.contains(one.groups, first, stop - 1)]
-        wanted = pl.col("match").is_between(
-            first * self.info.seats, stop * self.info.seats, closed="left"
-        )
-        return self.rows(table, held, wanted)
+        return [one for one in self.commits() if ranges.contains(one.groups, first, stop - 1)]
+
+    def _inside(self, groups: tuple[int, int]) -> pl.Expr:
+        first, stop = (group * self.info.seats for group in groups)
+        return pl.col("match").is_between(first, stop, closed="left")
 
     def rows(
         self, table: str, commits: Iterable[journal.Commit], wanted: pl.Expr | None = None
@@ -152,7 +176,8 @@ class RunReader:
         """The rows of these commits, or those of them that are wanted; columns as declared.
 
         Raises:
-            StoreError: a committed file is gone, or another version of us wrote it otherwise.
+            StoreError: a committed file is gone or torn, or another version of us wrote it
+                otherwise.
         """
         if self.info.schema != SCHEMA_VERSION:
             raise StoreError(
@@ -168,17 +193,28 @@ class RunReader:
             lost = next(name for name in names if segments.path(table, name) not in paths)
             raise StoreError(
                 f"{self.folder}/{segments.path(table, lost)} is named in the journal but missing: "
-                "the run is damaged"
+                f"the run is damaged; {LOST}: {RESTORE}"
             )
         if not paths:
             return frame(table, []).lazy()
+        rows = self._scan(paths, LOST)
         try:
-            rows = self.folder.scan(paths)
             # Chosen before they are unpacked, which costs more than finding them.
             return codec.unpack(rows if wanted is None else rows.filter(wanted), table)
         except (OSError, PolarsError) as error:
-            if not is_of_storage(error):
-                raise
+            raise StoreError(f"cannot read {self.folder}/{paths[0]}: {_first(error)}") from error
+
+    def _scan(self, paths: Sequence[str], lost: str) -> pl.LazyFrame:
+        """Rows of these files; `lost` says what is lost with one of them.
+
+        Raises:
+            StoreError: one is gone, torn or cannot be read.
+        """
+        try:
+            return self.folder.scan(paths)
+        except Damaged as error:
+            raise StoreError(f"{error}; {lost}: {RESTORE}") from error
+        except (OSError, PolarsError) as error:
             raise StoreError(f"cannot read {self.folder}: {error}") from error
 
     def stamp(self) -> tuple[str, str]:
@@ -196,6 +232,10 @@ class RunReader:
 def _values(data: bytes) -> dict[str, dict[str, Any]]:
     values: dict[str, dict[str, Any]] = msgspec.json.decode(data)["values"]
     return values
+
+
+def _first(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def look(results: Location) -> tuple[list[RunReader], dict[str, StoreError]]:

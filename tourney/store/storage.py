@@ -12,15 +12,22 @@ import polars as pl
 
 from tourney.errors import StoreError
 
-__all__ = ("Changed", "Lock", "Storage", "is_of_storage", "refused")
+__all__ = ("Changed", "Damaged", "Lock", "Storage", "is_of_storage", "refused")
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 KEPT = "what was saved before is kept, --resume goes on"
 
+RESTORE = "put the file back from a copy, or start a new run with another --out"
+"""What is left to do when a file of a run is lost: nothing repairs one."""
+
 
 class Changed(Exception):
     """An object was written by somebody else since it was read."""
+
+
+class Damaged(OSError):
+    """An object that should be there is gone, or not what was written; its text names it."""
 
 
 class Lock(Protocol):
@@ -90,7 +97,12 @@ class Storage(Protocol):
         """Last parts of the names of all that lies directly inside, here or in a folder of here."""
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
-        """Rows of Parquet objects, at least one, read when they are collected."""
+        """Rows of Parquet objects, at least one, read when they are collected.
+
+        Raises:
+            Damaged: one is gone or torn. A bucket does not look: its objects are whole, and each
+                look is a request.
+        """
 
     def lock(self) -> Lock:
         """Become the one driver of the run that lies here.

@@ -50,6 +50,7 @@ class RunWriter:
 
         Raises:
             OSError: its journal cannot be read.
+            StoreError: a line of it is damaged.
         """
         self.folder = folder
         self.info = info
@@ -116,7 +117,7 @@ class RunWriter:
 
         Raises:
             StoreError: there is no run or one of another version, another process plays it, or a
-                committed file is gone.
+                committed file or a line of the journal is damaged.
         """
         folder = storage_at(where)
         if RunReader(folder).info.schema != SCHEMA_VERSION:
@@ -126,6 +127,7 @@ class RunWriter:
             )
         with _held(folder) as lock:
             reader = RunReader(folder)
+            # Nothing is played for a run whose committed files are not all whole.
             for table in segments.TABLES:
                 reader.scan(table)
             writer = cls(folder, reader.info, lock)
