@@ -89,10 +89,16 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
+        from polars.exceptions import ComputeError
+
         from tourney.store.storage import is_of_storage
 
-        if not is_of_storage(error):
+        said = str(error).partition("\n")[0]
+        if isinstance(error, ComputeError):
+            # Damage behind the footer of a file shows when its rows are read.
+            said = f"a file of the run is damaged: {said}; `tourney verify RUN` names it"
+        elif not is_of_storage(error):
             raise
-        print(f"error: {str(error).splitlines()[0]}", file=sys.stderr)
+        print(f"error: {said}", file=sys.stderr)
         sys.exit(StoreError.exit_code)
     sys.exit(0)
