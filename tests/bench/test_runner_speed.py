@@ -70,7 +70,7 @@ def test_two_workers_against_one() -> None:
             for t in (5, 6)
         )
         config.write_text(
-            '[tournament]\nname = "two"\ngame = "dam"\ndeals = 1500\nseed = 5\n'
+            '[tournament]\nname = "two"\ngame = "dam"\ndeals = 3000\nseed = 5\n'
             f"[rules]\nrounds = 1\n{bots}"
         )
         for workers in (1, 2):
