@@ -91,17 +91,12 @@ def _check_place(reader: "RunReader", match: int | None, bot: str | None, seat: 
 
 
 def _seating(reader: "RunReader", match: int) -> list[str]:
-    import polars as pl
-
     from tourney.errors import StoreError
 
-    group = match // reader.info.seats
-    # Wider numbers do not fit the column they are compared with.
-    if 0 <= match < 1 << 63:
-        rows = reader.scan("matches", (group, group + 1)).filter(pl.col("match") == match)
-        for row in rows.select("seating").collect().iter_rows():
-            return list(row[0])
-    raise StoreError(f"{reader.folder} holds no match {match}")
+    found = reader.match(match)["seating"].to_list()
+    if not found:
+        raise StoreError(f"{reader.folder} holds no match {match}")
+    return list(found[0])
 
 
 def _reproduce(folder: "Storage", row: Mapping[str, Any]) -> str:

@@ -70,12 +70,9 @@ def reproduce(
 
 
 def _row(reader: "RunReader", number: int) -> dict[str, Any]:
-    import polars as pl
-
     from tourney.errors import StoreError
 
-    group = number // reader.info.seats
-    found = reader.read("matches", (group, group + 1)).filter(pl.col("match") == number)
+    found = reader.match(number)
     if found.height != 1 or not found["actions"][0].len():
         raise StoreError(f"{reader.folder} holds no played match {number}")
     return found.to_dicts()[0]

@@ -279,9 +279,7 @@ def _matches(reader: RunReader, bot: str, page: int) -> MatchPage:
     rows = reader.scan("matches").select(MatchRow.__struct_fields__)
     if bot:
         rows = rows.filter(pl.col("seating").list.contains(bot))
-    total: int = rows.select(pl.len()).collect().item()
-    first, pages = _place(page, total, "matches")
-    shown = rows.sort("match").slice(first, PAGE_SIZE).collect()
+    shown, pages, total = _page(rows.sort("match"), page, "matches")
     return MatchPage(
         run=reader.folder.name,
         bot=bot,
@@ -292,12 +290,13 @@ def _matches(reader: RunReader, bot: str, page: int) -> MatchPage:
     )
 
 
-def _place(page: int, total: int, what: str) -> tuple[int, int]:
-    """Where a page begins, and how many there are; the first one may be empty."""
+def _page(rows: pl.LazyFrame, page: int, what: str) -> tuple[pl.DataFrame, int, int]:
+    """The rows of a page, and how many pages and rows there are; the first page may be empty."""
+    total: int = rows.select(pl.len()).collect().item()
     pages = max(1, -(-total // PAGE_SIZE))
     if not 1 <= page <= pages:
         raise Absent(f"there is no page {page}: the {what} fill {pages}")
-    return (page - 1) * PAGE_SIZE, pages
+    return rows.slice((page - 1) * PAGE_SIZE, PAGE_SIZE).collect(), pages, total
 
 
 def _faults(
@@ -307,9 +306,7 @@ def _faults(
     for column, wanted in (("bot", bot), ("kind", kind)):
         if wanted:
             rows = rows.filter(pl.col(column) == wanted)
-    total: int = rows.select(pl.len()).collect().item()
-    first, pages = _place(page, total, "faults")
-    shown = rows.sort("match", "seat").slice(first, PAGE_SIZE).collect()
+    shown, pages, total = _page(rows.sort("match", "seat"), page, "faults")
     return FaultPage(
         run=reader.folder.name,
         bot=bot,
@@ -329,12 +326,15 @@ def _fault_counts(reader: RunReader) -> tuple[FaultCount, ...]:
 
 
 def _record(reader: RunReader, match: int) -> Record:
-    group = match // reader.info.seats
-    its = (group, group + 1)
-    found = reader.scan("matches", its).filter(pl.col("match") == match).collect().to_dicts()
+    found = reader.match(match).to_dicts()
     if not found:
         raise Absent(f"there is no match {match} in {reader.folder.name}")
-    rows = reader.scan("faults", its).filter(pl.col("match") == match).sort("turn", "seat")
+    group = match // reader.info.seats
+    rows = (
+        reader.scan("faults", (group, group + 1))
+        .filter(pl.col("match") == match)
+        .sort("turn", "seat")
+    )
     faults = rows.select(FaultRow.__struct_fields__).collect().to_dicts()
     return Record(
         run=reader.folder.name,

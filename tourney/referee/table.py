@@ -153,8 +153,7 @@ class Table:
             if name in self._live:
                 continue
             bot = self._processes.start(name)
-            while not bot.ready and bot.last_fault is None:
-                self._wait()
+            self._await_ready(bot)
             if bot.last_fault is not None:
                 faults[name] = bot.last_fault
         return faults

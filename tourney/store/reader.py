@@ -162,6 +162,18 @@ class RunReader:
                 ) from error
         return pl.concat(parts) if parts else frame(table, [])
 
+    def match(self, number: int) -> pl.DataFrame:
+        """The committed row of a match, none if there is no such match; twice in a damaged run.
+
+        Raises:
+            StoreError: a file is damaged.
+        """
+        # Wider numbers do not fit the column they are compared with.
+        if not 0 <= number < 1 << 63:
+            return frame("matches", [])
+        group = number // self.info.seats
+        return self.read("matches", (group, group + 1)).filter(pl.col("match") == number)
+
     def _holding(self, groups: tuple[int, int]) -> list[journal.Commit]:
         first, stop = groups
         return [one for one in self.commits() if ranges.contains(one.groups, first, stop - 1)]
